@@ -1,0 +1,20 @@
+"""ONNX Elu (since 1, 6, 22): element-wise x above zero, alpha (exp(x) - 1) below."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+from onemodel.kernels._legacy import with_consumed_inputs
+
+NODE_TYPE = "Elu"
+
+
+def fast(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
+    """Element-wise x above zero, alpha (exp(x) - 1) below."""
+    wide = widen(x)
+    result = np.asarray(np.expm1(np.minimum(wide, 0)))
+    result *= alpha
+    result = np.where(wide > 0, wide, result)
+    return np.asarray(result, dtype=x.dtype)
+
+
+VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

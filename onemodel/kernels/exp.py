@@ -1,0 +1,15 @@
+"""ONNX Exp (since 1, 6, 13): element-wise exponential."""
+
+import numpy as np
+
+from onemodel.kernels._legacy import with_consumed_inputs
+
+NODE_TYPE = "Exp"
+
+
+def fast(x: np.ndarray) -> np.ndarray:
+    """Element-wise exponential."""
+    return np.asarray(np.exp(x))
+
+
+VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

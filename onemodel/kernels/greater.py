@@ -1,0 +1,15 @@
+"""ONNX Greater (since 1, 7, 9, 13): element-wise a > b with broadcasting."""
+
+import numpy as np
+
+from onemodel.kernels._legacy import with_axis_broadcast
+
+NODE_TYPE = "Greater"
+
+
+def fast(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Element-wise a > b with broadcasting."""
+    return np.asarray(np.greater(a, b))
+
+
+VERSIONS = {1: with_axis_broadcast(fast), 7: fast}

@@ -1,0 +1,32 @@
+"""ONNX Pow (since 1, 7, 12, 13, 15): element-wise power in the dtype of the base."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+from onemodel.kernels._legacy import with_axis_broadcast
+
+NODE_TYPE = "Pow"
+
+
+def fast(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Element-wise x ** y with broadcasting; the result has the dtype of ``x``."""
+    if y.size == 1 and x.ndim >= y.ndim:
+        exponent = y.item()
+        if exponent == 2:
+            return np.asarray(np.square(x))
+        if exponent == 3:
+            return np.asarray(x * x * x)
+    if x.dtype.kind in "iub":
+        return _integer_power(x, y)
+    wide = widen(x)
+    return np.asarray(np.power(wide, y.astype(wide.dtype, copy=False)), dtype=x.dtype)
+
+
+def _integer_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if y.dtype.kind in "iub" and not (y < 0).any():
+        return np.asarray(np.power(x, y.astype(x.dtype, copy=False)))
+    # A fractional or negative exponent: in float64, then cut off like a C++ cast.
+    return np.asarray(np.power(x.astype(np.float64), y.astype(np.float64))).astype(x.dtype)
+
+
+VERSIONS = {1: with_axis_broadcast(fast), 7: fast}

@@ -1,0 +1,17 @@
+"""ONNX Sigmoid (since 1, 6, 13): element-wise 1 / (1 + exp(-x))."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+from onemodel.kernels._legacy import with_consumed_inputs
+from onemodel.kernels._special import sigmoid
+
+NODE_TYPE = "Sigmoid"
+
+
+def fast(x: np.ndarray) -> np.ndarray:
+    """Element-wise 1 / (1 + exp(-x))."""
+    return np.asarray(sigmoid(widen(x)), dtype=x.dtype)
+
+
+VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

@@ -1,0 +1,15 @@
+"""ONNX Sub (since 1, 6, 7, 13, 14): element-wise difference with broadcasting."""
+
+import numpy as np
+
+from onemodel.kernels._legacy import with_axis_broadcast
+
+NODE_TYPE = "Sub"
+
+
+def fast(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Element-wise difference with broadcasting."""
+    return np.asarray(np.subtract(a, b))
+
+
+VERSIONS = {1: with_axis_broadcast(fast), 7: fast}
