@@ -68,7 +68,10 @@ Attribute: TypeAlias = (
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """One operation: an ONNX node type with its inputs (None where omitted) and outputs."""
+    """One operation: an ONNX node type with its inputs (None where omitted) and outputs.
+
+    An output that the node leaves out has the empty name.
+    """
 
     op_type: str
     inputs: list[Value | None]
@@ -129,7 +132,7 @@ class Graph:
 
     def _node_outputs(self) -> Iterator[Value]:
         for node in self.nodes:
-            yield from node.outputs
+            yield from (value for value in node.outputs if value.name)
 
     def value(self, name: str) -> Value:
         """The value of that name. Raises KeyError naming it."""
