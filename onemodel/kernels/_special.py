@@ -98,7 +98,7 @@ def erf(x: np.ndarray) -> np.ndarray:
 
 
 def erf32(x: np.ndarray) -> np.ndarray:
-    """erf of a float32 array, in cache-sized blocks; within 4 units in the last place."""
+    """erf of a float32 array, in cache-sized blocks; within 8 units in the last place."""
     result = np.empty(x.shape, np.float32)
     source, target = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
     size = min(_BLOCK, source.size)

@@ -1,0 +1,57 @@
+"""ONNX Gemm (since 1, 6, 7, 9, 11, 13): alpha A' B' + beta C."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+
+NODE_TYPE = "Gemm"
+
+
+def fast(
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray | None = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,  # noqa: N803  (ONNX's attribute names)
+    transB: int = 0,  # noqa: N803
+) -> np.ndarray:
+    """alpha A' B' + beta C with C broadcast to the (M, N) result; primes are transposes."""
+    left, right = widen(a.T if transA else a), widen(b.T if transB else b)
+    result = np.matmul(left, right)
+    if alpha != 1.0:
+        result = _scaled(result, alpha)
+    if c is not None and beta != 0.0:
+        result += widen(c) if beta == 1.0 else _scaled(widen(c), beta)
+    return result.astype(a.dtype, copy=False)
+
+
+def _scaled(array: np.ndarray, factor: float) -> np.ndarray:
+    if array.dtype.kind in "iu":  # integer results keep their type, as a cast back would
+        return np.asarray(array * np.float64(factor)).astype(array.dtype)
+    return np.asarray(array * factor)
+
+
+def gemm_1(
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    broadcast: int = 0,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
+) -> np.ndarray:
+    """Opsets 1 and 6: C is broadcast only where ``broadcast=1`` says so."""
+    rows, columns = a.shape[1 if transA else 0], b.shape[0 if transB else 1]
+    if not broadcast and c.shape != (rows, columns):
+        raise ValueError(
+            f"Gemm: C has shape {c.shape} instead of {(rows, columns)}; "
+            "before opset 7 broadcasting has to be asked for with broadcast=1"
+        )
+    return fast(a, b, c, alpha=alpha, beta=beta, transA=transA, transB=transB)
+
+
+VERSIONS = {1: gemm_1, 7: fast}

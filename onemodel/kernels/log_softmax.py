@@ -1,0 +1,26 @@
+"""ONNX LogSoftmax (since 1, 11, 13): logarithm of softmax along an axis."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+from onemodel.kernels.softmax import flattened
+
+NODE_TYPE = "LogSoftmax"
+
+
+def fast(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
+    """x - max - log(sum(exp(x - max))) along ``axis``."""
+    wide = widen(x)
+    if not x.size:
+        return x.copy()
+    result = np.asarray(wide - np.max(wide, axis=axis, keepdims=True))
+    result -= np.log(np.sum(np.exp(result), axis=axis, keepdims=True))
+    return result.astype(x.dtype, copy=False)
+
+
+def log_softmax_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:
+    """Opsets 1 and 11: the array is read as a matrix cut at ``axis``."""
+    return flattened(fast, x, axis)
+
+
+VERSIONS = {1: log_softmax_1, 13: fast}

@@ -1,0 +1,17 @@
+"""ONNX Min (since 1, 6, 8, 12, 13): element-wise minimum of any number of arrays."""
+
+import functools
+
+import numpy as np
+
+from onemodel.kernels._legacy import with_consumed_inputs
+
+NODE_TYPE = "Min"
+
+
+def fast(*inputs: np.ndarray) -> np.ndarray:
+    """Element-wise minimum with broadcasting."""
+    return np.asarray(functools.reduce(np.minimum, inputs))
+
+
+VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

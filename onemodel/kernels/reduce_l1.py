@@ -1,0 +1,17 @@
+"""ONNX ReduceL1 (since 1, 11, 13, 18): sum of absolute values over axes."""
+
+import numpy as np
+
+from onemodel.kernels._reduce import axes_as_attribute, axes_as_input
+
+NODE_TYPE = "ReduceL1"
+
+
+def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """Sum of absolute values over ``axes`` (None: all)."""
+    return np.sum(np.abs(data), axis=axes, dtype=data.dtype, keepdims=keepdims)
+
+
+fast = axes_as_input(core, np.abs)
+
+VERSIONS = {1: axes_as_attribute(core), 18: fast}

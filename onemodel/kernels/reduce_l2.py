@@ -1,0 +1,17 @@
+"""ONNX ReduceL2 (since 1, 11, 13, 18): Euclidean norm over axes."""
+
+import numpy as np
+
+from onemodel.kernels._reduce import axes_as_attribute, axes_as_input
+
+NODE_TYPE = "ReduceL2"
+
+
+def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """Euclidean norm over ``axes`` (None: all)."""
+    return np.sqrt(np.sum(np.square(data), axis=axes, dtype=data.dtype, keepdims=keepdims))
+
+
+fast = axes_as_input(core, np.abs)
+
+VERSIONS = {1: axes_as_attribute(core), 18: fast}

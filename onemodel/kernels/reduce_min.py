@@ -1,0 +1,18 @@
+"""ONNX ReduceMin (since 1, 11, 12, 13, 18, 20): minimum over axes."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import highest
+from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
+
+NODE_TYPE = "ReduceMin"
+
+
+def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """Minimum over ``axes`` (None: all)."""
+    return np.min(data, axis=axes, keepdims=keepdims, initial=highest(data.dtype))
+
+
+fast = axes_as_input(core, identity)
+
+VERSIONS = {1: axes_as_attribute(core), 18: fast}

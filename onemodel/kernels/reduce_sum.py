@@ -1,0 +1,17 @@
+"""ONNX ReduceSum (since 1, 11, 13): sum over axes."""
+
+import numpy as np
+
+from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
+
+NODE_TYPE = "ReduceSum"
+
+
+def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """Sum over ``axes`` (None: all)."""
+    return np.sum(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
+
+
+fast = axes_as_input(core, identity)
+
+VERSIONS = {1: axes_as_attribute(core), 13: fast}

@@ -1,0 +1,36 @@
+"""ONNX Softmax (since 1, 11, 13): exponentials that sum to one along an axis."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+
+NODE_TYPE = "Softmax"
+
+
+def fast(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
+    """exp(x) / sum(exp(x)) along ``axis``, shifted by the maximum."""
+    wide = widen(x)
+    if not x.size:
+        return x.copy()
+    result = wide - np.max(wide, axis=axis, keepdims=True)
+    np.exp(result, out=result)
+    result /= np.sum(result, axis=axis, keepdims=True)
+    return np.asarray(result).astype(x.dtype, copy=False)
+
+
+def softmax_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:
+    """Opsets 1 and 11: the array is read as a matrix cut at ``axis``; rows sum to one."""
+    return flattened(fast, x, axis)
+
+
+def flattened(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.ndarray:
+    """``kernel`` along the rows of ``x`` as a matrix whose columns start at ``axis``."""
+    start = axis + x.ndim if axis < 0 else axis
+    rows = x.reshape(math.prod(x.shape[:start]), math.prod(x.shape[start:]))
+    return kernel(rows, axis=1).reshape(x.shape)
+
+
+VERSIONS = {1: softmax_1, 13: fast}
