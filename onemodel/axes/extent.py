@@ -17,17 +17,15 @@ from dataclasses import dataclass
 from functools import cached_property, total_ordering
 from typing import Any, TypeAlias
 
-from onemodel.axes import polynomial
-from onemodel.axes.polynomial import Monomial, Polynomial
+from onemodel.axes import polynomial, text
+from onemodel.axes.bounds import bounds
+from onemodel.axes.polynomial import Polynomial
 
 MAX_DEPTH = 64
 """How deep derived extents may nest."""
 
 MAX_WEIGHT = 4096
 """How many atoms an extent may mention, written out in full."""
-
-MAX_TEXT = 200
-"""Longest ``str`` of an extent; what is longer is cut with an ellipsis."""
 
 DERIVED = ("sum", "floordiv", "mod", "max", "min")
 """Operations of derived atoms."""
@@ -134,7 +132,7 @@ class Atom:
         return hash(self.key)
 
     def __str__(self) -> str:
-        return _cut(_atom_text(self))
+        return text.cut(text.atom_text(self))
 
     def __repr__(self) -> str:
         return f"Atom({self})"
@@ -249,17 +247,13 @@ class Extent:
             result = result * _substitute(atom, replacements)
         return result
 
+    @cached_property
+    def _bounds(self) -> tuple[int | None, int | None]:
+        return bounds(self.terms)
+
     def bounds(self) -> tuple[int | None, int | None]:
         """The least and greatest size over all assignments, as far as known (None: unknown)."""
-        low: int | None = 0
-        high: int | None = 0
-        for monomial, coefficient in self.terms.items():
-            least, greatest = _monomial_bounds(monomial)
-            if coefficient < 0:
-                least, greatest = greatest, least
-            low = None if low is None or least is None else low + coefficient * least
-            high = None if high is None or greatest is None else high + coefficient * greatest
-        return low, high
+        return self._bounds
 
     def at_least(self, other: int | Extent) -> bool:
         """Whether the size is known to be at least ``other`` for every assignment."""
@@ -348,7 +342,7 @@ class Extent:
         return hash(self.key) if self.atoms else hash(self.coefficient)
 
     def __str__(self) -> str:
-        return _cut(_extent_text(self))
+        return text.cut(text.extent_text(self))
 
     def __repr__(self) -> str:
         return f"Extent({self})"
@@ -480,7 +474,7 @@ def _floordiv_rest(dividend: Extent, divisor: Extent) -> Extent:
     """``floor(dividend / divisor)`` where no whole part is left to take out."""
     low, high = dividend.bounds()
     least, _ = divisor.bounds()
-    if low is not None and high is not None and least is not None and 0 <= low and high < least:
+    if low is not None and high is not None and least is not None and low >= 0 and high < least:
         return Extent(0)
     if not divisor.is_static:
         return _derived("floordiv", dividend, divisor)
@@ -549,127 +543,3 @@ def _substitute(atom: Atom, replacements: Mapping[str, int | Extent]) -> Extent:
             case _:
                 first = first.minimum(operand)
     return first
-
-
-# -- bounds ----------------------------------------------------------------------------------
-
-
-def _monomial_bounds(monomial: Monomial) -> tuple[int | None, int | None]:
-    low: int | None = 1
-    high: int | None = 1
-    for atom in monomial:
-        least, greatest = _atom_bounds(atom)
-        if least is None or least < 0 or low is None:
-            return None, None
-        low = low * least
-        high = None if high is None or greatest is None else high * greatest
-    return low, high
-
-
-def _atom_bounds(atom: Atom) -> tuple[int | None, int | None]:
-    if not atom.operation:
-        return 1, None
-    bounds = [operand.bounds() for operand in atom.operands]
-    lows = [low for low, _ in bounds if low is not None]
-    highs = [high for _, high in bounds if high is not None]
-    complete = len(lows) == len(bounds), len(highs) == len(bounds)
-    if atom.operation == "max":
-        return max(lows, default=None), max(highs) if complete[1] else None
-    if atom.operation == "min":
-        return min(lows) if complete[0] else None, min(highs, default=None)
-    (low, high), (least, greatest) = bounds
-    if least is None or least < 1:
-        return None, None
-    if greatest is None or least != greatest:
-        return (0 if low is not None and low >= 0 else None), None
-    return (
-        None if low is None else low // least,
-        None if high is None else high // least,
-    )
-
-
-# -- text ------------------------------------------------------------------------------------
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 3]}..."
-
-
-def _atom_text(atom: Atom) -> str:
-    if not atom.operation:
-        return atom.name
-    if atom.operation == "sum":
-        return _sum_text(atom.operands)
-    if atom.operation in ("max", "min"):
-        return f"{atom.operation}({', '.join(map(_extent_text, atom.operands))})"
-    dividend, divisor = atom.operands
-    if atom.operation == "mod":
-        return f"{_factor_text(dividend)} % {_factor_text(divisor)}"
-    word = "floor"
-    if divisor.is_static and dividend.terms.get(()) == divisor.coefficient - 1:
-        word, dividend = "ceil", dividend - (divisor.coefficient - 1)
-    return f"{word}({_factor_text(dividend)}/{_factor_text(divisor, tight=True)})"
-
-
-def _sum_text(operands: Sequence[Extent]) -> str:
-    """``batch - 1``; ``batch % 3`` for ``batch - 3*floor(batch/3)``."""
-    text = _mod_text(operands) or _shifted_floor_text(operands)
-    if text:
-        return text
-    if operands[0].coefficient < 0 < operands[-1].coefficient:
-        operands = (operands[-1], *operands[:-1])
-    text = _extent_text(operands[0])
-    for operand in operands[1:]:
-        text += f" - {_extent_text(-operand)}" if operand.coefficient < 0 else f" + {operand}"
-        if len(text) > MAX_TEXT:
-            break
-    return text
-
-
-def _mod_text(operands: Sequence[Extent]) -> str:
-    for operand in operands:
-        divisions = [atom for atom in operand.atoms if atom.operation == "floordiv"]
-        if len(divisions) != 1 or operand.coefficient > 0:
-            continue
-        dividend, divisor = divisions[0].operands
-        rest = sum((other for other in operands if other is not operand), Extent(0))
-        if operand == -divisor * Extent(1, (divisions[0],)) and rest == dividend:
-            return f"{_factor_text(dividend)} % {_factor_text(divisor, tight=True)}"
-    return ""
-
-
-def _shifted_floor_text(operands: Sequence[Extent]) -> str:
-    """``floor((width - 1)/2)`` for ``floor((width + 1)/2) - 1``."""
-    if len(operands) != 2 or not operands[0].is_atom or not operands[1].is_static:
-        return ""
-    atom, shift = operands[0].atoms[0], operands[1].coefficient
-    if atom.operation != "floordiv" or not atom.operands[1].is_static or shift > 0:
-        return ""
-    dividend, divisor = atom.operands
-    return f"floor({_factor_text(dividend + shift * divisor)}/{divisor})"
-
-
-def _factor_text(extent: Extent, tight: bool = False) -> str:
-    """The text of an extent inside a product (``tight``: as a divisor)."""
-    text = _extent_text(extent)
-    loose = not extent.is_static and (tight or " " in text) and not _is_call(extent)
-    return f"({text})" if loose and not (tight and extent.is_atom and " " not in text) else text
-
-
-def _is_call(extent: Extent) -> bool:
-    return extent.is_atom and extent.atoms[0].operation in ("floordiv", "max", "min")
-
-
-def _extent_text(extent: Extent) -> str:
-    if not extent.atoms:
-        return str(extent.coefficient)
-    if len(extent.atoms) == 1 and extent.atoms[0].operation == "sum":
-        if extent.coefficient == 1:
-            return _atom_text(extent.atoms[0])
-        if extent.coefficient == -1:
-            return _sum_text([-operand for operand in extent.atoms[0].operands])
-    parts = [] if abs(extent.coefficient) == 1 else [str(abs(extent.coefficient))]
-    for atom in extent.atoms:
-        text = _atom_text(atom)
-        parts.append(f"({text})" if atom.operation in ("sum", "mod") else text)
-    return ("-" if extent.coefficient < 0 else "") + "*".join(parts)
