@@ -1,0 +1,37 @@
+"""Zero mean and unit variance per group of channels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+
+
+def normalized_groups(
+    x: np.ndarray, groups: int, scale: np.ndarray, bias: np.ndarray, epsilon: float
+) -> np.ndarray:
+    """``x`` (N, C, D1..Dn) normalised per image and group, then scaled and shifted per channel.
+
+    float16 and bfloat16 are computed in float32. The variance is that of the
+    centred values, so a large mean costs no digits.
+
+    Raises:
+        ValueError: the channels do not divide into the groups.
+    """
+    batch, channels = x.shape[:2]
+    if channels % groups:
+        raise ValueError(f"{channels} channels do not divide into {groups} groups")
+    rows = widen(x).reshape(batch * groups, -1) if x.size else widen(x)
+    if not x.size:
+        return x.copy()
+    result = rows - np.mean(rows, axis=1, keepdims=True)
+    deviation = np.vecdot(result, result)[:, None]
+    deviation /= rows.shape[1]
+    deviation += epsilon
+    np.sqrt(deviation, out=deviation)
+    result *= np.reciprocal(deviation, out=deviation)
+    result = result.reshape(x.shape)
+    channel = (-1,) + (1,) * (x.ndim - 2)
+    result *= widen(scale).reshape(channel)
+    result += widen(bias).reshape(channel)
+    return result.astype(x.dtype, copy=False)

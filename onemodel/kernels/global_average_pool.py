@@ -1,0 +1,16 @@
+"""ONNX GlobalAveragePool (since 1, 22): mean over all spatial axes."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+
+NODE_TYPE = "GlobalAveragePool"
+
+
+def fast(x: np.ndarray) -> np.ndarray:
+    """(N, C, D1..Dn) to (N, C, 1..1)."""
+    axes = tuple(range(2, x.ndim))
+    return np.asarray(np.mean(widen(x), axis=axes, keepdims=True)).astype(x.dtype, copy=False)
+
+
+VERSIONS = {1: fast}

@@ -1,0 +1,13 @@
+"""ONNX GlobalMaxPool (since 1, 22): maximum over all spatial axes."""
+
+import numpy as np
+
+NODE_TYPE = "GlobalMaxPool"
+
+
+def fast(x: np.ndarray) -> np.ndarray:
+    """(N, C, D1..Dn) to (N, C, 1..1)."""
+    return np.asarray(np.max(x, axis=tuple(range(2, x.ndim)), keepdims=True))
+
+
+VERSIONS = {1: fast}

@@ -1,0 +1,51 @@
+"""ONNX LayerNormalization (since 17): zero mean, unit variance over trailing axes."""
+
+import math
+
+import numpy as np
+
+from onemodel.kernels._dtypes import numpy_dtype, widen
+
+NODE_TYPE = "LayerNormalization"
+
+
+def fast(
+    x: np.ndarray,
+    scale: np.ndarray,
+    b: np.ndarray | None = None,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(Y, Mean, InvStdDev) of ``x`` normalised over the axes from ``axis`` on.
+
+    float16 and bfloat16 are computed in float32; the statistics come in the
+    type ``stash_type``. The variance is that of the centred values, so a large
+    mean costs no digits.
+    """
+    start = axis + x.ndim if axis < 0 else axis
+    lead, trail = x.shape[:start], x.shape[start:]
+    rows = widen(x).reshape(math.prod(lead), math.prod(trail))
+    mean = np.mean(rows, axis=1, keepdims=True)
+    result = rows - mean
+    deviation = np.vecdot(result, result)[:, None]
+    deviation /= rows.shape[1]
+    deviation += epsilon
+    np.sqrt(deviation, out=deviation)
+    inverse = np.reciprocal(deviation, out=deviation)
+    result *= inverse
+    result = result.reshape(x.shape)
+    result *= widen(scale)
+    if b is not None:
+        result += widen(b)
+    kept = numpy_dtype(stash_type)
+    statistics = (*lead, *(1,) * len(trail))
+    return (
+        result.astype(x.dtype, copy=False),
+        mean.astype(kept, copy=False).reshape(statistics),
+        inverse.astype(kept, copy=False).reshape(statistics),
+    )
+
+
+VERSIONS = {17: fast}
