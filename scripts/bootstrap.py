@@ -30,7 +30,9 @@ def main():
         install_with_uv(uv, python)
     else:
         install_with_pip(python)
-    run([VENV_PYTHON, "-c", "import onemodel, onemodel_widgets"], cwd=VENV)
+    # Asked of the metadata and not by an import: an error in the source is for the tests to tell.
+    check = "from importlib.metadata import version; version('onemodel-workbench')"
+    run([VENV_PYTHON, "-c", check], cwd=VENV)
     with open(STAMP + ".new", "w") as stamp:
         stamp.write(sys.version + "\n")
     os.replace(STAMP + ".new", STAMP)
