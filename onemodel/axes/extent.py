@@ -249,7 +249,13 @@ class Extent:
 
     @cached_property
     def _bounds(self) -> tuple[int | None, int | None]:
-        return bounds(self.terms)
+        low, high = bounds(self.terms)
+        if low is None and self.coefficient > 0 and len(self.atoms) > 1:
+            # b*(t - 1) cannot be bounded term by term, but factor by factor.
+            lows = [Extent(1, (atom,)).bounds()[0] for atom in self.atoms]
+            if all(least is not None and least >= 0 for least in lows):
+                low = self.coefficient * math.prod(least or 0 for least in lows)
+        return low, high
 
     def bounds(self) -> tuple[int | None, int | None]:
         """The least and greatest size over all assignments, as far as known (None: unknown)."""
