@@ -1,0 +1,164 @@
+"""What LSTM, GRU and RNN share: activations, directions, sequence lengths, layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from onemodel.kernels import hard_sigmoid, softplus
+from onemodel.kernels._special import sigmoid
+
+Activation = Callable[[np.ndarray], np.ndarray]
+
+_DEFAULTS: dict[str, tuple[float, float]] = {
+    "affine": (1.0, 0.0),
+    "leakyrelu": (0.01, 0.0),
+    "thresholdedrelu": (1.0, 0.0),
+    "scaledtanh": (1.0, 1.0),
+    "hardsigmoid": (0.2, 0.5),
+    "elu": (1.0, 0.0),
+}
+_TAKES_ALPHA = frozenset(_DEFAULTS)
+_TAKES_BETA = frozenset({"affine", "scaledtanh", "hardsigmoid"})
+
+
+def activation(name: str, alpha: float | None = None, beta: float | None = None) -> Activation:
+    """An activation by its ONNX name, in any case.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    key = name.lower()
+    default = _DEFAULTS.get(key, (0.0, 0.0))
+    a = default[0] if alpha is None else alpha
+    b = default[1] if beta is None else beta
+    known: dict[str, Activation] = {
+        "sigmoid": sigmoid,
+        "tanh": np.tanh,
+        "relu": lambda x: np.maximum(x, 0),
+        "softsign": lambda x: x / (1 + np.abs(x)),
+        "softplus": softplus.fast,
+        "affine": lambda x: x * a + b,
+        "leakyrelu": lambda x: np.where(x < 0, x * a, x),
+        "thresholdedrelu": lambda x: np.where(x > a, x, x.dtype.type(0)),
+        "scaledtanh": lambda x: np.tanh(x * b) * a,
+        "hardsigmoid": lambda x: hard_sigmoid.fast(x, alpha=a, beta=b),
+        "elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0)) * a),
+    }
+    if key not in known:
+        raise ValueError(f"activation {name!r} is unknown; ONNX has {', '.join(sorted(known))}")
+    return known[key]
+
+
+def activations(
+    names: Sequence[str] | None,
+    alphas: Sequence[float] | None,
+    betas: Sequence[float] | None,
+    default: Sequence[str],
+    directions: int,
+) -> list[list[Activation]]:
+    """The activations of every direction; alphas and betas go to those that take them."""
+    chosen = list(names) if names else list(default) * directions
+    if len(chosen) == len(default) and directions == 2:
+        chosen = chosen * 2
+    alpha, beta = list(alphas or ()), list(betas or ())
+    built = []
+    for name in chosen:
+        key = name.lower()
+        a = alpha.pop(0) if key in _TAKES_ALPHA and alpha else None
+        b = beta.pop(0) if key in _TAKES_BETA and beta else None
+        built.append(activation(name, a, b))
+    count = len(default)
+    return [built[i * count : (i + 1) * count] for i in range(directions)]
+
+
+@dataclass
+class Layout:
+    """The arrays of one call, time first, and how to give the results back."""
+
+    x: np.ndarray
+    lengths: np.ndarray | None
+    layout: int
+    reverse: list[bool]
+
+    @property
+    def directions(self) -> int:
+        return len(self.reverse)
+
+    def state(self, given: np.ndarray | None, hidden: int) -> np.ndarray:
+        """An initial state as (directions, batch, hidden), zeros by default."""
+        if given is None:
+            return np.zeros((self.directions, self.x.shape[1], hidden), self.x.dtype)
+        state = given.astype(self.x.dtype, copy=False)
+        return state.swapaxes(0, 1) if self.layout else state
+
+    def time_order(self, direction: int) -> np.ndarray:
+        """The input in the order in which this direction reads it."""
+        return self.turned(self.x) if self.reverse[direction] else self.x
+
+    def turned(self, steps: np.ndarray) -> np.ndarray:
+        """(T, B, ...) read backwards; each sequence within its own length."""
+        if self.lengths is None:
+            return steps[::-1]
+        total = steps.shape[0]
+        time = np.arange(total)[:, None]
+        index = np.where(time < self.lengths, self.lengths - 1 - time, time)
+        return steps[index, np.arange(steps.shape[1])]
+
+    def outputs(self, per_direction: list[np.ndarray], dtype: np.dtype) -> np.ndarray:
+        """Y from one (T, B, H) per direction, in reading order."""
+        steps = [
+            self.turned(part) if back else part
+            for part, back in zip(per_direction, self.reverse, strict=True)
+        ]
+        y = np.stack(steps, axis=1)  # (T, D, B, H)
+        if self.layout:
+            y = y.transpose(2, 0, 1, 3)
+        return y.astype(dtype, copy=False)
+
+    def last(self, per_direction: list[np.ndarray], dtype: np.dtype) -> np.ndarray:
+        """A final state from one (B, H) per direction."""
+        state = np.stack(per_direction)
+        if self.layout:
+            state = state.swapaxes(0, 1)
+        return state.astype(dtype, copy=False)
+
+
+def arrange(
+    x: np.ndarray, sequence_lens: np.ndarray | None, direction: str, layout: int
+) -> Layout:
+    """Time-first input and directions.
+
+    Raises:
+        ValueError: an unknown direction.
+    """
+    known = {"forward": [False], "foward": [False], "reverse": [True]}
+    known["bidirectional"] = [False, True]
+    if direction not in known:
+        raise ValueError(
+            f"direction={direction!r}; write 'forward', 'reverse' or 'bidirectional'"
+        )
+    lengths = sequence_lens
+    steps = x.swapaxes(0, 1) if layout else x
+    if lengths is not None and (lengths == steps.shape[0]).all():
+        lengths = None
+    return Layout(steps, lengths, layout, known[direction])
+
+
+def projected(x: np.ndarray, weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    """x W' + b for all time steps in one product: (T, B, gates * hidden)."""
+    steps, batch, size = x.shape
+    flat = np.ascontiguousarray(x).reshape(steps * batch, size)
+    result = np.matmul(flat, weights.T)
+    if bias is not None:
+        result += bias
+    return result.reshape(steps, batch, -1)
+
+
+def masks(lengths: np.ndarray | None, steps: int) -> np.ndarray | None:
+    """(T, B, 1) bool: whether a step lies inside its sequence; None where all do."""
+    if lengths is None:
+        return None
+    return (np.arange(steps)[:, None] < lengths)[..., None]
