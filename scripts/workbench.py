@@ -30,7 +30,6 @@ OFFLINE = Config(
             "require_js_url": "",
             "mathjax_url": "",
             "jquery_url": "",
-            "mermaid_js_url": "",
         },
         "NbConvertBase": {
             "display_data_priority": [
@@ -66,7 +65,7 @@ def run_headless(notebook: Path, output: Path) -> int:
         store_widget_state=False,
         resources={"metadata": {"path": str(notebook.parent)}},
     )
-    print(f"Running {notebook.relative_to(ROOT)} ...", flush=True)
+    print(f"Running {notebook.name} ...", flush=True)
     failed = None
     try:
         client.execute()

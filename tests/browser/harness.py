@@ -222,7 +222,7 @@ class Watch:
 
     def is_local(self, url: str) -> bool:
         parts = urllib.parse.urlsplit(url)
-        if parts.scheme in {"data", "blob", "about"}:
+        if parts.scheme in {"data", "blob", "about", "file"}:
             return True
         return parts.hostname in {"127.0.0.1", "localhost"} and parts.port == self.port
 
