@@ -1,0 +1,63 @@
+"""In-place forms: the functional operator, then a write into the tensor itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from onemodel.autograd.grad_mode import mode as grad_mode
+from onemodel.tensors import seam
+from onemodel.tensors.dtypes import category
+from onemodel.tensors.tensor import Tensor
+
+
+def in_place(declaration: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """``x.add_(y)`` from ``add``. The result must fit into ``x``: same shape, castable dtype."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        seam.write(self, name)
+        if self._tracked and grad_mode.enabled:
+            _check_history(self, name)
+        # The functional form reads a copy, so that what gradients saved stays what it was.
+        before = self
+        if self._tracked and grad_mode.enabled:
+            before = Tensor(self._array.copy())
+            before.__dict__.update(
+                _record=self._record, _position=self._position, _tracked=self._tracked
+            )
+        result = declaration(before, *args, **kwargs)
+        _store(self, result, name)
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In-place :func:`{getattr(declaration, '__name__', name)}`."
+    return method
+
+
+def _check_history(tensor: Tensor, name: str) -> None:
+    if tensor._record is None:
+        raise RuntimeError(
+            f"{name} would change a leaf that requires gradients; "
+            "do it inside om.no_grad(), or out of place"
+        )
+    if tensor._view:
+        raise RuntimeError(
+            f"{name} on a view of a tensor that records gradients is not followed; "
+            "write it out of place (om.where, om.cat)"
+        )
+
+
+def _store(tensor: Tensor, result: Tensor, name: str) -> None:
+    target, source = tensor._array, result._array
+    if source.shape != target.shape:
+        raise ValueError(
+            f"{name}: the result has shape {list(source.shape)}, "
+            f"which does not fit into a tensor of shape {list(target.shape)}"
+        )
+    if category(source.dtype) > category(target.dtype):
+        raise TypeError(f"{name}: a {source.dtype} result does not fit into {target.dtype}")
+    target[...] = source.astype(target.dtype, copy=False)
+    tensor._own_storage().version += 1
+    if grad_mode.enabled and (result._record is not None or tensor._record is not None):
+        tensor._record, tensor._position = result._record, result._position
+        tensor._tracked = result._record is not None

@@ -1,0 +1,254 @@
+"""What an operator is, and the one way to run it.
+
+An operator is a fact: its declaration (the public function), forward, gradient, axis rule,
+symbolic functions and cases, gathered from one file. :func:`apply` runs the forward, wraps the
+results, keeps the record that gradients need, and tells the seam where a traced tensor or a
+symbolic size takes part. It knows neither tracing nor graphs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from onemodel.autograd.grad_mode import mode as grad_mode
+from onemodel.autograd.record import BackwardRecord
+from onemodel.axes.size import contains_size, strip_sizes
+from onemodel.operators._case import Case
+from onemodel.tensors import seam
+from onemodel.tensors.tensor import Tensor
+
+_NONE: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a call cannot be traced: a code of the registry, a sentence, rewrites (title, code)."""
+
+    code: str
+    message: str
+    rewrites: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """One operator.
+
+    Attributes:
+        name: the ``om.<name>`` function and the ``om::<name>`` of the symbolic registry.
+        declaration: the public function.
+        forward: arrays in (positional), attributes by keyword, array or tuple of arrays out;
+            with ``saves`` it returns ``(result, saved)``.
+        backward: ``(record, *grads) -> gradient per input (or None)``; None: not differentiable.
+        axes: extents of the inputs (positional), attributes by keyword, extents out.
+        symbolic: since-opset -> symbolic function ``(g, <parameters by name>)``.
+        methods: names under which the declaration becomes a method of Tensor.
+        reflected: dunder names that call the declaration with swapped operands.
+        inplace: names of in-place forms (``add_``, ``__iadd__``).
+        reads: which arrays the gradient reads: any of "i" (inputs) and "o" (results).
+        saves: whether the forward returns ``(result, saved)``.
+        size_attributes: attributes that may hold ``Size`` objects (nested in tuples).
+        view: whether a result may share memory with the first input.
+        refuses: attributes -> Refusal where this call must not be traced, else None.
+        random: whether it draws random numbers.
+        ufunc: name of the NumPy function with the same meaning, for mixed expressions.
+        cases: what the shared suite runs.
+        alias: (attributes, axes of the inputs, axes of the result) -> whether the result is
+            the first input unchanged, so that a trace writes no node.
+        public: whether it is an ``om.<name>``, too.
+    """
+
+    name: str
+    declaration: Callable[..., Any]
+    forward: Callable[..., Any]
+    backward: Callable[..., Any] | None = None
+    axes: Callable[..., Any] | None = None
+    symbolic: Mapping[int, Callable[..., Any]] = field(default_factory=dict)
+    methods: tuple[str, ...] = ()
+    reflected: tuple[str, ...] = ()
+    inplace: tuple[str, ...] = ()
+    reads: str = "io"
+    saves: bool = False
+    size_attributes: tuple[str, ...] = ()
+    view: bool = False
+    refuses: Callable[[Mapping[str, Any]], Refusal | None] | None = None
+    random: bool = False
+    ufunc: str = ""
+    alias: Callable[..., bool] | None = None
+    public: bool = True
+    cases: tuple[Case, ...] = ()
+
+    @cached_property
+    def axes_need_assignment(self) -> bool:
+        """Whether the axis rule asks for the example sizes of the symbols (``assignment``)."""
+        return self.axes is not None and "assignment" in inspect.signature(self.axes).parameters
+
+    @cached_property
+    def tensor_names(self) -> tuple[str, ...]:
+        """Names of the tensor inputs; one starting with ``*`` takes all that remain."""
+        names = []
+        for parameter in inspect.signature(self.forward).parameters.values():
+            if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+                names.append(parameter.name)
+            elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                names.append("*" + parameter.name)
+        return tuple(names)
+
+    @cached_property
+    def attribute_names(self) -> tuple[str, ...]:
+        """Names of the attributes, keyword-only in the forward."""
+        parameters = inspect.signature(self.forward).parameters.values()
+        return tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+
+    def bind(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        """Input values by parameter name; a starred name takes a list."""
+        bound: dict[str, Any] = {}
+        for position, name in enumerate(self.tensor_names):
+            if name.startswith("*"):
+                bound[name[1:]] = list(inputs[position:])
+            elif position < len(inputs):
+                bound[name] = inputs[position]
+        return bound
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Composite:
+    """A public function built only from other operators: it needs no rule of its own."""
+
+    name: str
+    declaration: Callable[..., Any]
+    methods: tuple[str, ...] = ()
+    reflected: tuple[str, ...] = ()
+    inplace: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+    ufunc: str = ""
+    public: bool = True
+
+
+def apply(
+    operator: Operator, tensors: Sequence[Tensor], attributes: Mapping[str, Any] = _NONE
+) -> Any:
+    """Run ``operator``: a Tensor, or a tuple of Tensors where the forward gives a tuple.
+
+    Raises ValueError or TypeError naming the operator and its operands where the forward
+    does; TraceException where a traced operand meets what cannot be traced.
+    """
+    sized = False
+    plain = attributes
+    for name in operator.size_attributes:
+        if contains_size(attributes.get(name)):
+            sized, plain = True, strip_sizes(attributes)
+            break
+    if operator.refuses is not None:
+        _ask_refusal(operator, tensors, attributes)
+    try:
+        result = operator.forward(*[t._array for t in tensors], **plain)
+    except (ValueError, TypeError, IndexError) as error:
+        raise _fault(operator, tensors, plain, error) from error
+    saved = None
+    if operator.saves:
+        result, saved = result
+    tracked = sized
+    for tensor in tensors:
+        if tensor._tracked:
+            tracked = True
+            break
+    if type(result) is tuple:
+        wrapped = tuple(Tensor(np.asarray(r)) for r in result)
+        if operator.view:
+            for tensor in wrapped:
+                _share(tensor, tensors[0])
+        if tracked:
+            _keep(operator, tensors, attributes, wrapped, saved, sized)
+        return wrapped
+    tensor = Tensor(result if type(result) is np.ndarray else np.asarray(result))
+    if operator.view and tensors:
+        _share(tensor, tensors[0])
+    if tracked:
+        _keep(operator, tensors, attributes, (tensor,), saved, sized)
+    return tensor
+
+
+def _keep(
+    operator: Operator,
+    tensors: Sequence[Tensor],
+    attributes: Mapping[str, Any],
+    results: Sequence[Tensor],
+    saved: Any,
+    sized: bool,
+) -> None:
+    """Keep the record where gradients or a trace want it."""
+    traced = sized
+    for tensor in tensors:
+        if tensor._mark is not None:
+            traced = True
+            break
+    if not traced and (operator.backward is None or not grad_mode.enabled):
+        return
+    arrays = [t._array for t in tensors]
+    record = BackwardRecord(
+        operator, tensors, attributes, arrays, [t._array for t in results], saved
+    )
+    if traced:
+        seam.record(record, results)
+        if seam.listener() is not None:
+            return
+        if operator.backward is None or not grad_mode.enabled:
+            return
+    for position, result in enumerate(results):
+        if result._array.dtype.kind in "fcV":  # V: bfloat16
+            result._record = record
+            result._position = position
+            result._tracked = True
+
+
+def _share(result: Tensor, source: Tensor) -> None:
+    if np.may_share_memory(result._array, source._array):
+        result._storage = source._own_storage()
+        result._view = True
+
+
+def _ask_refusal(
+    operator: Operator, tensors: Sequence[Tensor], attributes: Mapping[str, Any]
+) -> None:
+    for tensor in tensors:
+        if tensor._mark is not None:
+            assert operator.refuses is not None
+            refusal = operator.refuses(attributes)
+            if refusal is not None:
+                tensor._mark.on_refuse(operator.name, refusal)
+            return
+
+
+def _fault(
+    operator: Operator, tensors: Sequence[Tensor], attributes: Mapping[str, Any], error: Exception
+) -> Exception:
+    """The error of a forward, with the operator and what it was given."""
+    if getattr(error, "explained", False) or type(error).__name__ == "TraceException":
+        return error
+    names = [name.lstrip("*") for name in operator.tensor_names]
+    given = []
+    for position, tensor in enumerate(tensors):
+        name = names[min(position, len(names) - 1)] if names else "input"
+        given.append(f"{name} {tensor._array.dtype}{list(tensor._array.shape)}")
+    given += [f"{name}={_short(value)}" for name, value in attributes.items()]
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    kind = IndexError if isinstance(error, IndexError) else kind
+    explained = kind(f"{operator.name}: {error} (given {', '.join(given)})")
+    explained.explained = True  # type: ignore[attr-defined]
+    return explained
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, (np.ndarray, Tensor)):
+        return f"{value.dtype}{list(np.shape(getattr(value, '_array', value)))}"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,477 @@
+"""GraphContext: what a symbolic function writes nodes with.
+
+Every node is checked against ``onnx.defs`` at the target opset when it is written: it must
+exist there, take that many operands of those dtypes, and have those attributes. A fault is an
+:class:`EmissionError` naming the symbolic function; the tracer adds the user's call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from onemodel.axes.extent import Axes, Extent, as_extent
+from onemodel.graph.ir import Graph, Node, Origin, Value
+from onemodel.graph.schema import NEWEST_OPSET, NodeSchema, schema_for
+from onemodel.symbolic.registry import Overrides, Registration, SymbolicRegistry
+
+_SUFFIXES = {"i", "f", "s", "t", "g"}
+
+
+class EmissionError(Exception):
+    """A node that ONNX does not have in this form at the target opset.
+
+    ``lowest`` is the lowest opset at which it exists, where the opset is the reason.
+    """
+
+    def __init__(self, message: str, lowest: int | None = None, fault: bool = True) -> None:
+        super().__init__(message)
+        self.lowest = lowest
+        self.fault = fault
+
+
+@dataclass
+class Writer:
+    """Where nodes and constants of one graph go, and what is known of its sizes.
+
+    ``sources`` maps an extent that is one atom to a (value, axis) that carries it.
+    """
+
+    graph: Graph
+    registry: SymbolicRegistry
+    opset: int
+    overrides: Overrides | None = None
+    names: set[str] = field(default_factory=set)
+    sources: dict[Extent, tuple[Value, int]] = field(default_factory=dict)
+    constants: dict[Any, Value] = field(default_factory=dict)
+    size_values: dict[Extent, Value] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def unique(self, wanted: str) -> str:
+        """``wanted``, with a number behind it where it is taken."""
+        if wanted not in self.names:
+            self.names.add(wanted)
+            return wanted
+        count = self.counters.get(wanted, 0)
+        while True:
+            count += 1
+            name = f"{wanted}_{count}"
+            if name not in self.names:
+                self.counters[wanted] = count
+                self.names.add(name)
+                return name
+
+    def initializer(self, array: np.ndarray, name: str) -> Value:
+        """A new constant with its own name."""
+        value = Value(self.unique(name), array.dtype, tuple(array.shape))
+        self.graph.initializers[value] = array
+        return value
+
+    def learn(self, value: Value, axes: Axes) -> None:
+        """Remember which atoms can be read from ``value``."""
+        for axis, extent in enumerate(axes):
+            if not extent.is_static and extent.is_atom:
+                self.sources.setdefault(extent, (value, axis))
+
+
+@dataclass
+class GraphContext:
+    """The first argument of every symbolic function.
+
+    Attributes:
+        graph: the graph under construction. opset: the target.
+        original_record: the eager record being written (None inside ``call`` of a user).
+        result_axes, result_dtypes: what eager computed, per result.
+        env: eager values -> graph values. params: named weights by name.
+        new_nodes: every node written through this context, in order.
+    """
+
+    writer: Writer
+    registration: Registration
+    origin: Origin
+    result_axes: tuple[Axes, ...]
+    result_dtypes: tuple[np.dtype, ...]
+    original_record: Any = None
+    env: Mapping[Any, Value] = field(default_factory=dict)
+    params: Mapping[str, Value] = field(default_factory=dict)
+    new_nodes: list[Node] = field(default_factory=list)
+    scope: str = ""
+
+    @property
+    def graph(self) -> Graph:
+        return self.writer.graph
+
+    @property
+    def opset(self) -> int:
+        return self.writer.opset
+
+    # --- nodes ----------------------------------------------------------------------------
+
+    def op(
+        self,
+        op_type: str,
+        *inputs: Value | np.ndarray | None,
+        outputs: int = 1,
+        domain: str = "",
+        **attributes: Any,
+    ) -> Any:
+        """Write one node; its output Value, or a tuple of them where ``outputs`` > 1.
+
+        Attributes may carry PyTorch's suffixes (``axis_i``, ``alpha_f``, ``mode_s``,
+        ``value_t``) or be plain, typed from the schema; None leaves one out. ``"domain::Op"``
+        is taken for a node of another domain. Raises EmissionError.
+        """
+        if "::" in op_type:
+            domain, op_type = op_type.split("::", 1)
+            domain = "" if domain == "onnx" else domain
+        values = [self.constant(v) if isinstance(v, np.ndarray) else v for v in inputs]
+        while values and values[-1] is None:
+            values.pop()
+        schema = self._schema(op_type, domain)
+        typed = self._attributes(schema, op_type, attributes)
+        dtypes = self._check(schema, op_type, domain, values, typed, outputs)
+        stem = f"{self.scope}/{op_type}" if self.scope else op_type
+        name = self.writer.unique(stem)
+        results = [
+            Value(self.writer.unique(f"{name}_output" if outputs == 1 else f"{name}_output{i}"), d)
+            for i, d in enumerate(dtypes)
+        ]
+        node = Node(op_type, values, results, typed, domain, name, self.origin)
+        for result in results:
+            result.producer = node
+        if domain and domain not in self.graph.opsets:
+            self.graph.opsets[domain] = 1
+        self.graph.nodes.append(node)
+        self.new_nodes.append(node)
+        return results[0] if outputs == 1 else tuple(results)
+
+    def call(self, name: str, *inputs: Any, **attributes: Any) -> Any:
+        """Write another operator through the registry, so that overrides hold inside, too.
+
+        Inputs may be positional in the operator's own order. Raises EmissionError where the
+        operator cannot be written at this opset.
+        """
+        found = self.writer.registry.find(name, self.opset, self.writer.overrides)
+        if found is None:
+            lowest = self.writer.registry.lowest(name)
+            raise EmissionError(
+                f"{name} has no symbolic function at opset {self.opset}", lowest, fault=False
+            )
+        parameters = self.writer.registry.parameters(name) or ()
+        bound = dict(zip(parameters, inputs, strict=False)) | attributes
+        inner = GraphContext(
+            self.writer,
+            found,
+            self.origin,
+            (),
+            (),
+            self.original_record,
+            self.env,
+            self.params,
+            self.new_nodes,
+            self.scope,
+        )
+        return found.function(inner, **bound)
+
+    def refuse_below(self, opset: int, what: str) -> None:
+        """Raise where the target is older than ``opset``, which ``what`` needs."""
+        if self.opset < opset:
+            raise EmissionError(
+                f"{what} needs opset {opset}, the target is {self.opset}", opset, fault=False
+            )
+
+    def unsupported(self, message: str, lowest: int | None = None) -> EmissionError:
+        """An error to raise: this call cannot be written (``lowest``: from which opset it can)."""
+        return EmissionError(message, lowest, fault=False)
+
+    # --- constants and sizes --------------------------------------------------------------
+
+    def constant(self, data: Any, dtype: Any = None) -> Value:
+        """An initializer holding ``data``; equal constants are written once."""
+        array = np.asarray(data, dtype)
+        if array.dtype == np.float64 and dtype is None and not isinstance(data, np.ndarray):
+            array = array.astype(np.float32)
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        key = (array.dtype, array.shape, array.tobytes())
+        found = self.writer.constants.get(key)
+        if found is None:
+            found = self.writer.constants[key] = self.writer.initializer(array, "constant")
+        return found
+
+    def like(self, number: Any, value: Value) -> Value:
+        """A number as a 0-d constant of ``value``'s dtype."""
+        if value.dtype is None:
+            raise EmissionError(f"the dtype of {value.name} is not known")
+        return self.constant(np.asarray(number).astype(value.dtype))
+
+    def ints(self, numbers: Sequence[int]) -> Value:
+        """A 1-D int64 constant."""
+        return self.constant(np.asarray(list(numbers), np.int64))
+
+    def array(self, value: Value | None) -> np.ndarray | None:
+        """The array of a constant value, or None where it is computed."""
+        return None if value is None else self.graph.initializers.get(value)
+
+    def cast(self, value: Value, dtype: Any) -> Value:
+        """``value`` in ``dtype``; nothing is written where it has it already."""
+        from_onnx = np.dtype(dtype)
+        if value.dtype == from_onnx:
+            return value
+        known = self.array(value)
+        if known is not None and known.ndim == 0:
+            return self.constant(known.astype(from_onnx))
+        return self.op("Cast", value, to=element_type(from_onnx))
+
+    def sizes(self, dims: Sequence[int | Extent], minus_one: bool = False) -> Value:
+        """A 1-D int64 operand holding ``dims``.
+
+        All constant: an initializer. With ``minus_one`` (Reshape), exactly one symbolic size:
+        a constant with one -1. Otherwise a chain of Shape, Mul, Add ... joined by Concat.
+        """
+        extents = [as_extent(d) for d in dims]
+        symbolic = [e for e in extents if not e.is_static]
+        if not symbolic:
+            return self.ints([e.value for e in extents])
+        if minus_one and len(symbolic) == 1 and not any(e.is_static and e.value == 0
+                                                        for e in extents):
+            return self.ints([e.value if e.is_static else -1 for e in extents])
+        parts: list[Value] = []
+        run: list[int] = []
+        for extent in extents:
+            if extent.is_static:
+                run.append(extent.value)
+                continue
+            if run:
+                parts.append(self.ints(run))
+                run = []
+            parts.append(self.size(extent))
+        if run:
+            parts.append(self.ints(run))
+        return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=0)
+
+    def size(self, extent: int | Extent) -> Value:
+        """A 1-D int64 operand of one element: the size ``extent``, read or computed."""
+        extent = as_extent(extent)
+        if extent.is_static:
+            return self.ints([extent.value])
+        known = self.writer.size_values.get(extent)
+        if known is None:
+            known = self.writer.size_values[extent] = self._write_size(extent)
+        return known
+
+    def _write_size(self, extent: Extent) -> Value:
+        source = self.writer.sources.get(extent)
+        if source is not None:
+            return self._shape_of(*source)
+        if not extent.is_atom:
+            result: Value | None = None
+            for atom in extent.atoms:
+                factor = self.size(Extent(1, (atom,)))
+                result = factor if result is None else self.op("Mul", result, factor)
+            assert result is not None
+            if extent.coefficient != 1:
+                result = self.op("Mul", result, self.ints([extent.coefficient]))
+            return result
+        atom = extent.atoms[0]
+        if not atom.operation:
+            raise EmissionError(f"no value of the graph carries the axis {extent}")
+        first, *rest = (self.size(part) for part in atom.operands)
+        for part in rest:
+            first = _SIZE_OPERATIONS[atom.operation](self, first, part)
+        return first
+
+    def _shape_of(self, value: Value, axis: int) -> Value:
+        if self.opset >= 15:
+            return self.op("Shape", value, start=axis, end=axis + 1)
+        shape = self.op("Shape", value)
+        return self.op("Gather", shape, self.ints([axis]), axis=0)
+
+    def accepts(self, op_type: str, dtype: Any, position: int = 0) -> bool:
+        """Whether the node type takes ``dtype`` at the target opset."""
+        schema = schema_for(op_type, self.opset)
+        return schema is not None and np.dtype(dtype) in schema.input_dtypes(position)
+
+    # --- checks ---------------------------------------------------------------------------
+
+    def _schema(self, op_type: str, domain: str) -> NodeSchema | None:
+        if domain:
+            return schema_for(op_type, self.graph.opsets.get(domain, 1), domain)
+        schema = schema_for(op_type, self.opset)
+        if schema is None:
+            lowest = lowest_opset(op_type)
+            if lowest is None:
+                raise EmissionError(f"{self.registration.label} writes a node {op_type}, "
+                                    "which ONNX does not have")
+            if lowest <= self.opset:
+                raise EmissionError(f"{self.registration.label} writes a node {op_type}, "
+                                    f"which opset {self.opset} has given up")
+            raise EmissionError(
+                f"{op_type} exists from opset {lowest} on, the target is {self.opset}",
+                lowest,
+                fault=False,
+            )
+        return schema
+
+    def _attributes(
+        self, schema: NodeSchema | None, op_type: str, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        typed: dict[str, Any] = {}
+        for key in sorted(given):
+            raw = given[key]
+            if raw is None:
+                continue
+            name, kind = self._attribute_name(schema, op_type, key)
+            typed[name] = self._attribute_value(op_type, name, kind, raw)
+        if schema is not None:
+            for name, attribute in schema.attributes.items():
+                if attribute.required and name not in typed:
+                    raise EmissionError(
+                        f"{self.registration.label} writes {op_type} without its attribute {name}"
+                    )
+        return typed
+
+    def _attribute_name(
+        self, schema: NodeSchema | None, op_type: str, key: str
+    ) -> tuple[str, str]:
+        if schema is not None and key in schema.attributes:
+            return key, schema.attributes[key].kind
+        stem, _, suffix = key.rpartition("_")
+        if stem and suffix in _SUFFIXES:
+            if schema is None:
+                return stem, suffix
+            if stem in schema.attributes:
+                return stem, schema.attributes[stem].kind
+        if schema is None:
+            return key, ""
+        known = ", ".join(sorted(schema.attributes)) or "none"
+        raise EmissionError(
+            f"{self.registration.label} gives {op_type} an attribute {key}, which it does not "
+            f"have at opset {self.opset} (it has {known})"
+        )
+
+    def _attribute_value(self, op_type: str, name: str, kind: str, raw: Any) -> Any:
+        try:
+            return _KINDS[kind](raw) if kind in _KINDS else raw
+        except (TypeError, ValueError):
+            raise EmissionError(
+                f"{self.registration.label} gives {op_type} the attribute {name} as "
+                f"{type(raw).__name__}, expected kind {kind}"
+            ) from None
+
+    def _check(
+        self,
+        schema: NodeSchema | None,
+        op_type: str,
+        domain: str,
+        values: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        outputs: int,
+    ) -> Sequence[np.dtype | None]:
+        if schema is None:
+            return [None] * outputs
+        if not schema.min_inputs <= len(values) <= schema.max_inputs:
+            raise EmissionError(
+                f"{self.registration.label} gives {op_type} {len(values)} inputs, at opset "
+                f"{self.opset} it takes {schema.min_inputs} to {schema.max_inputs}"
+            )
+        if not schema.min_outputs <= outputs <= schema.max_outputs:
+            raise EmissionError(
+                f"{self.registration.label} asks {op_type} for {outputs} outputs, at opset "
+                f"{self.opset} it has {schema.min_outputs} to {schema.max_outputs}"
+            )
+        for position, value in enumerate(values):
+            allowed = schema.input_dtypes(position)
+            if value is None or value.dtype is None or not allowed or value.dtype in allowed:
+                continue
+            raise EmissionError(
+                f"{op_type} does not take {value.dtype} as input {position} at opset {self.opset}",
+                _lowest_for_dtype(op_type, position, value.dtype, self.opset),
+                fault=False,
+            )
+        return schema.infer_output_dtypes(
+            [None if v is None else v.dtype for v in values], attributes, outputs
+        )
+
+
+def lowest_opset(op_type: str) -> int | None:
+    """The first opset that has the node type, or None."""
+    return next((v for v in range(1, NEWEST_OPSET + 1) if schema_for(op_type, v)), None)
+
+
+def _lowest_for_dtype(op_type: str, position: int, dtype: np.dtype, above: int) -> int | None:
+    for version in range(above + 1, NEWEST_OPSET + 1):
+        schema = schema_for(op_type, version)
+        if schema is not None and dtype in schema.input_dtypes(position):
+            return version
+    return None
+
+
+def _sequence(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    def apply(raw: Any) -> list[Any]:
+        if isinstance(raw, (str, bytes)) or not hasattr(raw, "__iter__"):
+            raise TypeError
+        return [convert(item) for item in raw]
+
+    return apply
+
+
+def _integer(raw: Any) -> int:
+    if isinstance(raw, float) and not raw.is_integer():
+        raise ValueError
+    return int(raw)
+
+
+def _text(raw: Any) -> str:
+    if not isinstance(raw, (str, bytes)):
+        raise TypeError
+    return raw.decode() if isinstance(raw, bytes) else raw
+
+
+_KINDS: dict[str, Callable[[Any], Any]] = {
+    "i": _integer,
+    "f": float,
+    "s": _text,
+    "t": np.asarray,
+    "ints": _sequence(_integer),
+    "floats": _sequence(float),
+    "strings": _sequence(_text),
+}
+
+_SIZE_OPERATIONS: dict[str, Callable[[GraphContext, Value, Value], Value]] = {
+    "sum": lambda g, a, b: g.op("Add", a, b),
+    "floordiv": lambda g, a, b: _floordiv(g, a, b),
+    "mod": lambda g, a, b: g.op("Mod", a, b),
+    "max": lambda g, a, b: g.op("Max", a, b),
+    "min": lambda g, a, b: g.op("Min", a, b),
+}
+
+
+def _floordiv(g: GraphContext, a: Value, b: Value) -> Value:
+    # ONNX divides integers toward zero; a dividend such as w - 3 may be negative.
+    quotient = g.op("Div", a, b)
+    remainder = g.op("Sub", a, g.op("Mul", quotient, b))
+    negative = g.op("Cast", g.op("Less", remainder, g.ints([0])), to=7)
+    return g.op("Sub", quotient, negative)
+
+
+_ELEMENT_TYPES = {
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
+    "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14,
+    "complex128": 15, "bfloat16": 16,
+}  # fmt: skip
+
+
+def element_type(dtype: Any) -> int:
+    """ONNX's number of a dtype (``TensorProto.FLOAT`` is 1)."""
+    return _ELEMENT_TYPES[np.dtype(dtype).name]
+
+
+def iterate(values: Any) -> Iterator[Value]:
+    """The values of a symbolic function's answer: one, or several."""
+    if isinstance(values, (tuple, list)):
+        yield from values
+    else:
+        yield values
