@@ -16,7 +16,7 @@ class Shown:
         return {
             "application/vnd.jupyter.widget-view+json": view,
             "text/html": "<svg id='drawn'></svg>",
-            "text/plain": "only text",
+            "text/plain": "only " + "text",
         }
 Shown()
 """
