@@ -1,0 +1,1 @@
+"""Interactive views of OneModel graphs, traces and refusals for notebooks."""

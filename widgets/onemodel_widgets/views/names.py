@@ -1,0 +1,141 @@
+"""Names of things in a view: keys of nodes, scopes, and text made safe to show.
+
+Names come from files nobody here wrote. They are data: control characters,
+bidirectional overrides and lone surrogates are replaced, length is capped
+where it is only shown, and nothing is ever interpreted.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from onemodel.graph.ir import Graph, Node
+
+_SCOPES_KEY = "pkg.torch.onnx.name_scopes"
+"""Metadata in which PyTorch's exporter writes the module path of a node, as a list literal."""
+
+_HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_SPECIAL = {"\n": "\N{SYMBOL FOR NEWLINE}", "\t": " ", "\r": "\N{SYMBOL FOR CARRIAGE RETURN}"}
+_PLAIN = re.compile(r"[ -~]*\Z")
+_NUMBER = re.compile(r"\d+\Z")
+
+
+def clean(text: str) -> str:
+    """``text`` with every invisible or control character replaced by a visible one."""
+    if _PLAIN.match(text):
+        return text
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if unicodedata.category(character) in _HIDDEN_CATEGORIES:
+        return "\N{REPLACEMENT CHARACTER}"
+    return character
+
+
+def shorten(text: str, limit: int) -> str:
+    """``text`` cleaned and cut in its middle to at most ``limit`` characters."""
+    text = clean(text[: 4 * limit] + text[-2 * limit :] if len(text) > 6 * limit else text)
+    if len(text) <= limit:
+        return text
+    tail = max(1, (limit - 1) // 2)
+    head = limit - 1 - tail
+    return f"{text[:head]}\N{HORIZONTAL ELLIPSIS}{text[-tail:]}"
+
+
+def node_keys(graph: Graph) -> dict[Node, str]:
+    """A unique, printable key per node, bodies of If, Loop and Scan included.
+
+    The key is the node's name; where that is empty or taken, its first output's
+    name; else the operator and a number. A node in a body carries the key of
+    the node that owns the body and a slash in front.
+    """
+    keys: dict[Node, str] = {}
+    _add_keys(graph, "", keys, set())
+    return keys
+
+
+def _add_keys(graph: Graph, prefix: str, keys: dict[Node, str], taken: set[str]) -> None:
+    for index, node in enumerate(graph.nodes):
+        candidates = [node.name, *(value.name for value in node.outputs[:1])]
+        named = (prefix + clean(name) for name in candidates if name)
+        numbered = f"{prefix}{clean(node.op_type)}#{index}"
+        key = next((name for name in named if name not in taken), numbered)
+        while key in taken:
+            key += "'"
+        taken.add(key)
+        keys[node] = key
+        for number, body in enumerate(node.subgraphs()):
+            _add_keys(body, f"{key}/{number}/", keys, taken)
+
+
+def scope_of(node: Node) -> tuple[str, ...]:
+    """Module path of a node, outermost first: ``("encoder", "layers.0", "attn")``.
+
+    From the trace where there is one, else from the exporter's metadata, else
+    from a name with slashes. A number joins the component before it, so that an
+    item of a list of modules is one step.
+    """
+    if node.origin is not None and node.origin.scope:
+        return _join_numbers(clean(node.origin.scope).split("."))
+    listed = _metadata_scope(node)
+    if listed:
+        return _join_numbers(listed.split("."))
+    if "/" in node.name:
+        parts = [part for part in clean(node.name).split("/")[:-1] if part]
+        return _without_repeated_prefix(parts)
+    return ()
+
+
+def _metadata_scope(node: Node) -> str:
+    text = node.metadata.get(_SCOPES_KEY, "")
+    if not text or len(text) > 10_000:
+        return ""
+    try:
+        scopes = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return ""
+    if not isinstance(scopes, list) or len(scopes) < 2:
+        return ""
+    return clean(str(scopes[-2]))
+
+
+def _join_numbers(parts: list[str]) -> tuple[str, ...]:
+    joined: list[str] = []
+    for part in parts:
+        if joined and _NUMBER.match(part):
+            joined[-1] = f"{joined[-1]}.{part}"
+        elif part:
+            joined.append(part)
+    return tuple(joined)
+
+
+def _without_repeated_prefix(parts: list[str]) -> tuple[str, ...]:
+    # TorchScript writes /layer1/layer1.0/conv1: the second step repeats the first.
+    steps: list[str] = []
+    for part in parts:
+        if steps and part.startswith(f"{steps[-1]}."):
+            number = part[len(steps[-1]) + 1 :]
+            if _NUMBER.match(number):
+                steps[-1] = part
+                continue
+        steps.append(part)
+    return tuple(steps)
+
+
+def scope_label(scope: tuple[str, ...]) -> str:
+    """A scope as it is written: ``encoder.layers.0``."""
+    return ".".join(scope)
+
+
+def all_nodes(graph: Graph) -> Iterator[Node]:
+    """Every node, those in bodies after the node that owns them."""
+    for node in graph.nodes:
+        yield node
+        for body in node.subgraphs():
+            yield from all_nodes(body)
