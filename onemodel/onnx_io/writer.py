@@ -1,0 +1,380 @@
+"""Graphs as ONNX models: equal graphs give equal bytes, whatever the machine or hash seed.
+
+Everything but the weights is built as protobuf messages; the weights are put between them
+as they lie in memory, in field-number order, so that saving needs no second copy of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+from onemodel.graph.check import check, describe
+from onemodel.graph.errors import GraphError
+from onemodel.graph.ir import Attribute, Graph, Node, Value
+from onemodel.graph.schema import schema_for
+from onemodel.onnx_io.external import DataFile, atomic_write
+from onemodel.onnx_io.tensors import raw_bytes, tensor_header, tensor_proto
+from onemodel.onnx_io.types import parse_type, type_of
+
+PRODUCER = "onemodel"
+
+MAX_PROTO = 2**31 - 1
+"""Protobuf's own limit of a message, in bytes."""
+
+EXTERNAL_FROM = 1024
+"""Tensors of fewer bytes stay in the model even when the others lie outside."""
+
+_BY_KIND = {
+    "i": AttributeProto.INT,
+    "f": AttributeProto.FLOAT,
+    "s": AttributeProto.STRING,
+    "t": AttributeProto.TENSOR,
+    "g": AttributeProto.GRAPH,
+    "type": AttributeProto.TYPE_PROTO,
+    "ints": AttributeProto.INTS,
+    "floats": AttributeProto.FLOATS,
+    "strings": AttributeProto.STRINGS,
+    "tensors": AttributeProto.TENSORS,
+    "graphs": AttributeProto.GRAPHS,
+    "types": AttributeProto.TYPE_PROTOS,
+}
+
+
+def to_model_proto(graph: Graph, *, strip_metadata: bool = False) -> ModelProto:
+    """``graph`` as a ``ModelProto`` with all weights inside.
+
+    Args:
+        graph: a graph that passes :func:`onemodel.graph.check.check`.
+        strip_metadata: leave out where nodes came from, metadata and doc strings.
+
+    Raises:
+        GraphError: where the graph breaks a rule, lacks a dtype that ONNX demands, or is
+            larger than a protobuf message may be.
+    """
+    model = _frame(graph, strip_metadata)
+    model.graph.initializer.extend(
+        tensor_proto(array, value.name) for value, array in graph.initializers.items()
+    )
+    return model
+
+
+def to_bytes(graph: Graph, *, strip_metadata: bool = False) -> bytes:
+    """The bytes of an ``.onnx`` file with all weights inside.
+
+    Raises:
+        GraphError: as :func:`to_model_proto`.
+    """
+    pieces = _pieces(_frame(graph, strip_metadata), _embedded(graph))
+    size = sum(len(piece) for piece in pieces)
+    if size > MAX_PROTO:
+        raise GraphError(
+            f"graph {graph.name!r} needs {size} bytes, a model in one piece may have {MAX_PROTO}; "
+            "save it with external_data=True",
+            graph=graph.name,
+        )
+    return b"".join(pieces)
+
+
+def save(
+    graph: Graph,
+    path: str | Path,
+    external_data: bool | str = "auto",
+    *,
+    strip_metadata: bool = False,
+) -> None:
+    """Write ``graph`` to ``path``; the file is complete or not there at all.
+
+    Args:
+        graph: the graph to save.
+        path: the ``.onnx`` file.
+        external_data: True puts weights of :data:`EXTERNAL_FROM` bytes or more into
+            ``<name>.data`` beside the model, False never does, "auto" does above 2 GiB.
+        strip_metadata: leave out where nodes came from, metadata and doc strings.
+
+    Raises:
+        GraphError: as :func:`to_model_proto`; too large with ``external_data=False``.
+        OSError: where the files cannot be written.
+    """
+    if external_data not in (True, False, "auto"):
+        raise ValueError(f"external_data is {external_data!r}; it may be True, False or 'auto'")
+    path = Path(path)
+    frame = _frame(graph, strip_metadata)
+    pieces = _pieces(frame, _embedded(graph))
+    size = sum(len(piece) for piece in pieces)
+    if external_data == "auto":
+        external_data = size > MAX_PROTO
+    if external_data:
+        data = DataFile(path.name + ".data")
+        pieces = _pieces(frame, _outside(graph, data))
+        size = sum(len(piece) for piece in pieces)
+    if size > MAX_PROTO:
+        raise GraphError(
+            f"graph {graph.name!r} needs {size} bytes in {path.name}, ONNX allows {MAX_PROTO}; "
+            "save it with external_data=True",
+            graph=graph.name,
+        )
+    if external_data and data.pieces:
+        atomic_write(path.with_name(data.location), data.pieces)
+    atomic_write(path, pieces)
+
+
+# -- bytes -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """An initializer on its way out: its header, and the data that follow in field 9."""
+
+    header: bytes
+    data: memoryview | None
+
+
+def _embedded(graph: Graph) -> Iterator[_Tensor]:
+    for value, array in graph.initializers.items():
+        header = tensor_header(array, value.name)
+        text = header.data_type == TensorProto.STRING
+        yield _Tensor(header.SerializeToString(), None if text else raw_bytes(array))
+
+
+def _outside(graph: Graph, data: DataFile) -> Iterator[_Tensor]:
+    for value, array in graph.initializers.items():
+        header = tensor_header(array, value.name)
+        raw = raw_bytes(array)
+        if header.data_type != TensorProto.STRING and len(raw) >= EXTERNAL_FROM:
+            data.add(header, raw)
+            yield _Tensor(header.SerializeToString(), None)
+        else:
+            text = header.data_type == TensorProto.STRING
+            yield _Tensor(header.SerializeToString(), None if text else raw)
+
+
+def _pieces(frame: ModelProto, tensors: Iterator[_Tensor]) -> list[bytes | memoryview]:
+    """The model as consecutive pieces, fields in number order; weights are not copied."""
+    before, after = ModelProto(), ModelProto()
+    before.CopyFrom(frame)
+    for name in ("graph", "opset_import", "metadata_props", "functions"):
+        before.ClearField(name)
+    after.opset_import.extend(frame.opset_import)
+    after.metadata_props.extend(frame.metadata_props)
+    after.functions.extend(frame.functions)
+    head, tail = GraphProto(name=frame.graph.name), GraphProto()
+    head.node.extend(frame.graph.node)
+    tail.CopyFrom(frame.graph)
+    for name in ("node", "name"):
+        tail.ClearField(name)
+    inner: list[bytes | memoryview] = [head.SerializeToString()]
+    for tensor in tensors:
+        body: list[bytes | memoryview] = [tensor.header]
+        if tensor.data is not None:
+            body += [b"\x4a" + _varint(len(tensor.data)), tensor.data]
+        inner.append(b"\x2a" + _varint(sum(map(len, body))))
+        inner += body
+    inner.append(tail.SerializeToString())
+    length = sum(map(len, inner))
+    return [
+        before.SerializeToString(),
+        b"\x3a" + _varint(length),
+        *inner,
+        after.SerializeToString(),
+    ]
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+# -- messages --------------------------------------------------------------------------------
+
+
+def _frame(graph: Graph, strip: bool) -> ModelProto:
+    """The model without its top-level initializers."""
+    check(graph)
+    model = ModelProto(ir_version=_ir_version(graph), producer_name=PRODUCER)
+    _fill_graph(model.graph, graph, strip, weights=False, opsets=graph.opsets)
+    for domain, version in sorted(graph.opsets.items()):
+        model.opset_import.add(domain=domain, version=version)
+    if not strip:
+        for key, value in sorted(graph.metadata.items()):
+            model.metadata_props.add(key=key, value=value)
+    for (domain, name), body in sorted(graph.functions.items(), key=lambda item: item[0]):
+        model.functions.append(_function(domain, name, body, strip))
+    return model
+
+
+def _ir_version(graph: Graph) -> int:
+    """The graph's own version, raised to what its contents need."""
+    least = 3
+    if any(value not in set(graph.inputs) for value in graph.initializers):
+        least = 4
+    if graph.functions:
+        least = 8
+    return max(graph.ir_version, least)
+
+
+def _fill_graph(
+    proto: GraphProto, graph: Graph, strip: bool, *, weights: bool, opsets: Mapping[str, int]
+) -> None:
+    proto.name = graph.name or "graph"
+    for node in graph.nodes:
+        proto.node.append(_node(node, strip, opsets))
+    if weights:
+        proto.initializer.extend(
+            tensor_proto(array, value.name) for value, array in graph.initializers.items()
+        )
+    if graph.doc and not strip:
+        proto.doc_string = graph.doc
+    ends = {*graph.inputs, *graph.outputs, *graph.initializers}
+    for value in graph.inputs:
+        _value_info(proto.input.add(), value, graph, required=weights is False)
+    for value in graph.outputs:
+        _value_info(proto.output.add(), value, graph, required=weights is False)
+    for value in graph.values():
+        if value not in ends and type_of(value) is not None:
+            _value_info(proto.value_info.add(), value, graph, required=False)
+
+
+def _value_info(proto: onnx.ValueInfoProto, value: Value, graph: Graph, *, required: bool) -> None:
+    proto.name = value.name
+    kind = type_of(value)
+    if kind is not None:
+        proto.type.CopyFrom(kind)
+    elif required:
+        raise GraphError(
+            f"graph {graph.name!r}: ONNX demands a dtype for input or output {value.name!r}, "
+            "and none is known",
+            graph=graph.name,
+            value=value.name,
+        )
+
+
+def _node(node: Node, strip: bool, opsets: Mapping[str, int]) -> NodeProto:
+    proto = NodeProto(op_type=node.op_type)
+    if node.name:
+        proto.name = node.name
+    if node.domain:
+        proto.domain = node.domain
+    proto.input.extend("" if value is None else value.name for value in node.inputs)
+    proto.output.extend(value.name for value in node.outputs)
+    schema = schema_for(node.op_type, opsets.get(node.domain, 0), node.domain, deprecated=True)
+    for name in sorted(node.attributes):
+        formal = None if schema is None else schema.attributes.get(name)
+        kind = _BY_KIND.get(formal.kind) if formal is not None else None
+        try:
+            _attribute(proto.attribute.add(), name, node.attributes[name], kind, strip, opsets)
+        except (TypeError, ValueError) as error:
+            raise GraphError(
+                f"{describe(node)}: attribute {name!r} cannot be written: {error}",
+                node=describe(node),
+            ) from error
+    if not strip:
+        for key, value in sorted({**node.metadata, **origin_metadata(node)}.items()):
+            proto.metadata_props.add(key=key, value=value)
+    return proto
+
+
+def origin_metadata(node: Node) -> dict[str, str]:
+    """What ``node.origin`` knows, as metadata of the node; keys are ours but ``namespace``."""
+    origin = node.origin
+    if origin is None:
+        return {}
+    found = {"namespace": origin.scope, "onemodel.operator": origin.operator}
+    if origin.record is not None:
+        found["onemodel.record"] = str(origin.record)
+    if origin.site is not None:
+        found["onemodel.place"] = origin.site.place
+        found["onemodel.function"] = origin.site.function
+        found["onemodel.source"] = origin.site.expression
+    return {key: value for key, value in found.items() if value}
+
+
+def _attribute(
+    proto: AttributeProto,
+    name: str,
+    value: Attribute,
+    kind: int | None,
+    strip: bool,
+    opsets: Mapping[str, int],
+) -> None:
+    proto.name = name
+    kind = _guess(value) if kind is None else kind
+    proto.type = kind  # type: ignore[assignment]
+    if kind == AttributeProto.INT:
+        proto.i = int(value)  # type: ignore[arg-type]
+    elif kind == AttributeProto.FLOAT:
+        proto.f = float(value)  # type: ignore[arg-type]
+    elif kind == AttributeProto.STRING:
+        proto.s = _text(value)
+    elif kind == AttributeProto.TENSOR:
+        proto.t.CopyFrom(tensor_proto(np.asarray(value)))
+    elif kind == AttributeProto.GRAPH:
+        _fill_graph(proto.g, value, strip, weights=True, opsets=opsets)  # type: ignore[arg-type]
+    elif kind == AttributeProto.TYPE_PROTO:
+        proto.tp.CopyFrom(parse_type(str(value)))
+    elif kind == AttributeProto.INTS:
+        proto.ints.extend(int(item) for item in value)  # type: ignore[union-attr, arg-type]
+    elif kind == AttributeProto.FLOATS:
+        proto.floats.extend(float(item) for item in value)  # type: ignore[union-attr, arg-type]
+    elif kind == AttributeProto.STRINGS:
+        proto.strings.extend(_text(item) for item in value)  # type: ignore[union-attr]
+    elif kind == AttributeProto.TENSORS:
+        proto.tensors.extend(tensor_proto(np.asarray(item)) for item in value)  # type: ignore
+    elif kind == AttributeProto.GRAPHS:
+        for item in value:  # type: ignore[union-attr]
+            _fill_graph(proto.graphs.add(), item, strip, weights=True, opsets=opsets)  # type: ignore
+    else:
+        raise TypeError(f"ONNX attribute type {kind} is not supported")
+
+
+def _guess(value: Attribute) -> int:
+    """The attribute type of a value whose schema is unknown."""
+    if isinstance(value, list | tuple):
+        first = _guess(value[0]) if value else AttributeProto.INT
+        if any(isinstance(item, float) for item in value):
+            first = AttributeProto.FLOAT
+        lists = {
+            AttributeProto.INT: AttributeProto.INTS,
+            AttributeProto.FLOAT: AttributeProto.FLOATS,
+            AttributeProto.STRING: AttributeProto.STRINGS,
+            AttributeProto.TENSOR: AttributeProto.TENSORS,
+            AttributeProto.GRAPH: AttributeProto.GRAPHS,
+        }
+        return lists[first]
+    if isinstance(value, bool | int | np.integer):
+        return AttributeProto.INT
+    if isinstance(value, float | np.floating):
+        return AttributeProto.FLOAT
+    if isinstance(value, str | bytes):
+        return AttributeProto.STRING
+    if isinstance(value, np.ndarray):
+        return AttributeProto.TENSOR
+    if isinstance(value, Graph):
+        return AttributeProto.GRAPH
+    raise TypeError(f"a {type(value).__name__} is no ONNX attribute")
+
+
+def _text(value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8")
+
+
+def _function(domain: str, name: str, body: Graph, strip: bool) -> FunctionProto:
+    proto = FunctionProto(domain=domain, name=name)
+    proto.input.extend(value.name for value in body.inputs)
+    proto.output.extend(value.name for value in body.outputs)
+    for node in body.nodes:
+        proto.node.append(_node(node, strip, body.opsets))
+    for imported, version in sorted(body.opsets.items()):
+        proto.opset_import.add(domain=imported, version=version)
+    if body.doc and not strip:
+        proto.doc_string = body.doc
+    return proto
