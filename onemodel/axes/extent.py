@@ -496,9 +496,11 @@ def _floordiv_rest(dividend: Extent, divisor: Extent) -> Extent:
         return _floordiv(from_terms(reduced) + constant // shared, Extent(size // shared))
     for monomial, factor in symbolic.items():
         nested = monomial[0]
-        if len(monomial) == 1 and factor == 1 and nested.operation == "floordiv":
+        if len(monomial) == 1 and abs(factor) == 1 and nested.operation == "floordiv":
             inner, by = nested.operands
             if by.is_static:  # floor((floor(x/a) + y)/k) is floor((x + a*y)/(a*k))
+                if factor < 0:  # and -floor(x/a) is floor((a - 1 - x)/a)
+                    inner = by - 1 - inner
                 rest = from_terms({m: f for m, f in terms.items() if m != monomial})
                 return _floordiv(inner + rest * by, by * size)
     return _derived("floordiv", dividend, divisor)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from onemodel.axes.extent import Axes, AxesError, Extent, axes_text, evaluate_axes
 
@@ -63,6 +65,7 @@ def solve_reshape(axes: Axes, target: Target, assignment: Mapping[str, int]) -> 
         AxesError: OM403 where the element counts are not equal at every size, OM407 where two
             solutions fit the example; the message lists both and proposes other sizes.
     """
+    target = [_entry(size) for size in target]
     numbers = _example_shape(axes, target, assignment)
     total = _product(axes)
     literal = _literal(total, target)
@@ -87,6 +90,12 @@ def solve_reshape(axes: Axes, target: Target, assignment: Mapping[str, int]) -> 
         if isinstance(asked, int) and asked != -1 and not extent.is_static
     )
     return ReshapeSolution(chosen, assumed)
+
+
+def _entry(size: Any) -> int | Extent:
+    """An extent where the size has one, else a plain integer."""
+    extent = getattr(size, "extent", size)
+    return extent if isinstance(extent, Extent) else operator.index(size)
 
 
 def _product(extents: Iterable[int | Extent]) -> Extent:

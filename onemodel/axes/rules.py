@@ -105,9 +105,9 @@ def same_extent(left: Extent, right: Extent, where: str = "broadcasting") -> Ext
     if left.is_static or right.is_static:
         symbolic, static = (right, left) if left.is_static else (left, right)
         raise AxesError(
-            f"{where}: the symbolic axis {symbolic} meets the fixed size {static}. That {static} is "
-            f"probably the example's size of {symbolic}, frozen into a constant or a number; at any "
-            "other size the two do not fit",
+            f"{where}: the symbolic axis {symbolic} meets the fixed size {static}. That {static} "
+            f"is probably the example's size of {symbolic}, frozen into a constant or a number; "
+            "at any other size the two do not fit",
             extents=(left, right),
             rewrites=(
                 ("build the other operand from the size", "om.zeros(x.shape[0], 4)"),
@@ -220,7 +220,7 @@ def split_sizes(axes: Axes, sizes: int | Extent | Sequence[int | Extent], dim: i
     """
     dim = normalize_dim(dim, len(axes))
     size = axes[dim]
-    parts = _equal_parts(size, as_extent(sizes)) if isinstance(sizes, int | Extent) else [*sizes]
+    parts = [*sizes] if isinstance(sizes, Sequence) else _equal_parts(size, as_extent(sizes))
     if sum((as_extent(part) for part in parts), Extent(0)) != size:
         raise AxesError(
             f"the parts {axes_text(parts)} do not add up to the axis {size} at every size",

@@ -35,7 +35,10 @@ def window(
     end: int | Extent,
     dilation: int,
 ) -> Extent:
-    """Positions of a window: ``floor((size + begin + end - dilation*(kernel - 1) - 1)/stride) + 1``."""
+    """How many positions a window has along one axis.
+
+    ``floor((size + begin + end - dilation*(kernel - 1) - 1)/stride) + 1``.
+    """
     span = (as_extent(kernel) - 1) * dilation
     return (size + begin + end - span - 1) // stride + 1
 
@@ -161,7 +164,7 @@ def _bound(size: Extent, bound: Extent) -> Extent:
         return bound if size.is_static and not bound.is_static else bound.minimum(size)
     if high is not None and high < 0:
         counted = size + bound
-        return counted if size.is_static and not bound.is_static else counted.maximum(0)
+        return counted if size.is_static and not bound.is_static else size - size.minimum(-bound)
     rewrites = [("declare the axis static", "")]
     back = size - bound
     if back.is_static and back.value > 0:
