@@ -18,8 +18,9 @@ def fast(
     probability = 0.5 if ratio is None else float(ratio.item())
     if training_mode is None or not training_mode.item() or probability == 0.0:
         return data, np.ones(data.shape, dtype=bool)
-    generator = np.random.default_rng(seed)
-    mask = generator.random(data.shape, dtype=np.float32) >= probability
+    # The legacy generator is frozen: a seed gives the same mask in every NumPy release.
+    generator = np.random.RandomState(seed)
+    mask = generator.uniform(size=data.shape) >= probability
     scale = data.dtype.type(1.0 / (1.0 - probability))
     return np.where(mask, data * scale, data.dtype.type(0)), mask
 

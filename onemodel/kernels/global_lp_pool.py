@@ -1,0 +1,17 @@
+"""ONNX GlobalLpPool (since 1, 2, 22): Lp norm over all spatial axes."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+from onemodel.kernels.lp_pool import norm_root, powers
+
+NODE_TYPE = "GlobalLpPool"
+
+
+def fast(x: np.ndarray, *, p: float = 2) -> np.ndarray:
+    """(N, C, D1..Dn) to (N, C, 1..1)."""
+    total = np.sum(powers(widen(x), p), axis=tuple(range(2, x.ndim)), keepdims=True)
+    return norm_root(total, p).astype(x.dtype, copy=False)
+
+
+VERSIONS = {1: fast}

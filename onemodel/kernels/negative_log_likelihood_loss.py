@@ -1,0 +1,24 @@
+"""ONNX NegativeLogLikelihoodLoss (since 12, 13, 22): loss of class log-probabilities."""
+
+import numpy as np
+
+from onemodel.kernels._dtypes import widen
+from onemodel.kernels._losses import negative_log_likelihood
+
+NODE_TYPE = "NegativeLogLikelihoodLoss"
+
+
+def fast(
+    x: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    ignore_index: int | None = None,
+    reduction: str = "mean",
+) -> np.ndarray:
+    """x (N, C, d1..dk) and classes (N, d1..dk); ``reduction`` is none, mean or sum."""
+    loss = negative_log_likelihood(widen(x), target, weight, ignore_index, reduction)
+    return loss.astype(x.dtype, copy=False)
+
+
+VERSIONS = {12: fast}
