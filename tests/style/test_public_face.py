@@ -10,7 +10,6 @@ import pytest
 import onemodel
 import onemodel_widgets
 
-
 FACE = [(package, name) for package in (onemodel, onemodel_widgets) for name in package.__all__]
 
 
