@@ -60,12 +60,6 @@ class Value:
         return f"%{self.name}: {self.dtype}{format_shape(self.shape)}"
 
 
-Attribute: TypeAlias = (
-    "int | float | str | bytes | np.ndarray | Graph | list[int] | list[float] | list[str]"
-    " | list[bytes] | list[np.ndarray] | list[Graph]"
-)
-
-
 @dataclass(eq=False, slots=True)
 class Node:
     """One operation: an ONNX node type with its inputs (None where omitted) and outputs.
@@ -149,6 +143,23 @@ class Graph:
                 if value is not None:
                     table.setdefault(value, []).append(node)
         return table
+
+
+Attribute: TypeAlias = (
+    int
+    | float
+    | str
+    | bytes
+    | np.ndarray
+    | Graph
+    | list[int]
+    | list[float]
+    | list[str]
+    | list[bytes]
+    | list[np.ndarray]
+    | list[Graph]
+)
+"""What an attribute of a node may hold: ONNX's attribute types as Python values."""
 
 
 def _captured(node: Node) -> Iterator[Value]:
