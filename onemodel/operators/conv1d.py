@@ -1,0 +1,55 @@
+"""1-dimensional convolution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onemodel.operators import _conv
+from onemodel.operators._case import Case, In
+from onemodel.operators._operator import Operator
+from onemodel.tensors.tensor import Tensor
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of ``input`` with ``weight``, plus ``bias`` per output channel.
+
+    Shapes: [N, C, L] (or [C, L]) with [M, C/groups, kernel] -> [N, M, ...]; each result
+    size is ``floor((size + 2*padding - dilation*(kernel - 1) - 1)/stride) + 1``. ``padding``
+    is one number, one per axis, "same" (stride 1) or "valid". One floating dtype for all.
+    Raises ValueError for channels, groups or sizes that do not fit, TypeError for mixed
+    dtypes. Source: ``torch.nn.functional.conv1d``; ONNX Conv-1.
+    """
+    return _conv.convolve(OPERATOR, 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+reference = _conv.reference
+
+CASES = (
+    Case((("batch", 3, "time"), In((4, 3, 3), constant=True), In((4,), constant=True)),
+         {"padding": 1}, reference=reference),
+    Case((("batch", 4, "time"), In((6, 2, 2), constant=True)),
+         {"stride": 2, "padding": 2, "dilation": 2, "groups": 2}, reference=reference,
+         name="stride, dilation, groups"),
+    Case((("batch", 2, "time"), In((2, 2, 4), constant=True)), {"padding": "same"},
+         reference=reference, name="same"),
+    Case(((3, "time"), In((4, 3, 2), constant=True)), reference=reference, name="no batch"),
+)  # fmt: skip
+
+OPERATOR = Operator(
+    "conv1d",
+    declaration=conv1d,
+    forward=_conv.forward,
+    backward=_conv.backward,
+    axes=_conv.axes,
+    symbolic={7: _conv.opset_7},
+    reads="i",
+    cases=CASES,
+)
