@@ -122,8 +122,6 @@ def _atom_bounds(atom: Any) -> tuple[int | None, int | None]:
     (low, high), (least, greatest) = spans
     if least is None or least < 1:
         return None, None
-    if atom.operation == "mod":
-        return 0, None if greatest is None else greatest - 1
     if greatest is None or least != greatest:
         return (0 if low is not None and low >= 0 else None), None
     return None if low is None else low // least, None if high is None else high // least

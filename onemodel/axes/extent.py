@@ -27,8 +27,8 @@ MAX_DEPTH = 64
 MAX_WEIGHT = 4096
 """How many atoms an extent may mention, written out in full."""
 
-DERIVED = ("sum", "floordiv", "mod", "max", "min")
-"""Operations of derived atoms."""
+DERIVED = ("sum", "floordiv", "max", "min")
+"""Operations of derived atoms. A remainder is none: ``x % k`` is ``x - k*floor(x/k)``."""
 
 
 class AxesError(Exception):
@@ -69,7 +69,7 @@ class Atom:
     """A declared symbol (``name``) or a derived extent (``operation`` on ``operands``).
 
     ``operation`` is "" for a symbol and one of :data:`DERIVED` otherwise. A sum has two or
-    more single-term operands; floordiv and mod have a dividend and a divisor.
+    more single-term operands; a floordiv has a dividend and a divisor.
     """
 
     name: str = ""
@@ -115,8 +115,6 @@ class Atom:
                 return sum(values)
             case "floordiv":
                 return values[0] // values[1]
-            case "mod":
-                return values[0] % values[1]
             case "max":
                 return max(values)
             case _:
@@ -544,8 +542,6 @@ def _substitute(atom: Atom, replacements: Mapping[str, int | Extent]) -> Extent:
                 first = first + operand
             case "floordiv":
                 first = first // operand
-            case "mod":
-                first = first % operand
             case "max":
                 first = first.maximum(operand)
             case _:

@@ -142,8 +142,8 @@ def matmul(left: Axes, right: Axes) -> Axes:
     if not left or not right:
         raise AxesError("matmul needs at least one axis on each side")
     rows = left[-2:-1]
+    *_, inner = right if len(right) == 1 else right[:-1]
     columns = right[-1:] if len(right) > 1 else ()
-    inner = right[-2] if len(right) > 1 else right[0]
     same_extent(left[-1], inner, "the inner axes of matmul")
     return (*broadcast(left[:-2], right[:-2]), *rows, *columns)
 

@@ -27,8 +27,6 @@ def atom_text(atom: Any) -> str:
     if atom.operation in ("max", "min"):
         return f"{atom.operation}({', '.join(map(extent_text, atom.operands))})"
     dividend, divisor = atom.operands
-    if atom.operation == "mod":
-        return f"{_factor_text(dividend)} % {_factor_text(divisor)}"
     word = "floor"
     if divisor.is_static and dividend.terms.get(()) == divisor.coefficient - 1:
         word, dividend = "ceil", dividend - (divisor.coefficient - 1)
@@ -96,5 +94,5 @@ def extent_text(extent: Any) -> str:
     parts = [] if abs(extent.coefficient) == 1 else [str(abs(extent.coefficient))]
     for atom in extent.atoms:
         text = atom_text(atom)
-        parts.append(f"({text})" if atom.operation in ("sum", "mod") else text)
+        parts.append(f"({text})" if atom.operation == "sum" else text)
     return ("-" if extent.coefficient < 0 else "") + "*".join(parts)
