@@ -1,0 +1,221 @@
+"""One run per engine with every value of the graph as an output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from onemodel.graph.ir import Graph, Value
+from onemodel.onnx_io import reader, writer
+from onemodel.session.session import Session
+
+ENGINES = ("eager", "session", "onnxruntime")
+"""Engines by name. ``session:exact`` asks for an arithmetic mode of the session."""
+
+_MESSAGE_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is compared: a graph, and what it came from."""
+
+    graph: Graph
+    traced: Any = None
+    model: onnx.ModelProto | None = None
+    path: Path | None = None
+
+    def model_proto(self) -> onnx.ModelProto:
+        """The model as others read it: the file itself, or the graph written."""
+        if self.model is not None:
+            return self.model
+        if self.path is not None:
+            return onnx.load(str(self.path))
+        return writer.to_model_proto(self.graph)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One engine's answer: arrays by value name, or why there are none."""
+
+    label: str
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    error: str = ""
+
+
+def subject_of(source: Any) -> Subject:
+    """Takes a ``TracedModel``, a ``Graph``, a ``ModelProto`` or the path of an ``.onnx`` file.
+
+    Raises:
+        TypeError: for anything else, naming its type.
+    """
+    if isinstance(source, Subject):
+        return source
+    if isinstance(source, Graph):
+        return Subject(source)
+    if isinstance(source, onnx.ModelProto):
+        return Subject(reader.from_model_proto(source), model=source)
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        return Subject(reader.load(path), path=path)
+    graph = getattr(source, "graph", None)
+    if isinstance(graph, Graph):
+        return Subject(graph, traced=source)
+    raise TypeError(
+        f"cannot compare a {type(source).__name__}: give a TracedModel, a graph, an onnx "
+        "ModelProto or the path of an .onnx file"
+    )
+
+
+def plain_feeds(subject: Subject, feeds: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
+    """Feeds as arrays; the example of the trace where none are given.
+
+    Raises:
+        ValueError: naming inputs that are missing or unknown.
+    """
+    needed = [v.name for v in subject.graph.inputs if v not in subject.graph.initializers]
+    if feeds is None:
+        known = getattr(subject.traced, "values", {})
+        feeds = {name: known[name] for name in needed if name in known}
+    arrays = {name: to_array(value) for name, value in feeds.items()}
+    missing = [name for name in needed if name not in arrays]
+    known_names = {value.name for value in subject.graph.inputs}
+    unknown = [name for name in arrays if name not in known_names]
+    if missing or unknown:
+        parts = [f"no array for input {', '.join(map(repr, missing))}"] if missing else []
+        parts += [f"no input named {', '.join(map(repr, unknown))}"] if unknown else []
+        raise ValueError(f"{'; '.join(parts)}; the inputs are {', '.join(map(repr, needed))}")
+    return arrays
+
+
+def to_array(value: Any) -> np.ndarray:
+    """An ndarray from an ndarray, a tensor of the library, or anything NumPy takes."""
+    array = getattr(value, "array", None)
+    return array if isinstance(array, np.ndarray) else np.asarray(value)
+
+
+def run_column(
+    engine: Any, subject: Subject, feeds: Mapping[str, np.ndarray], values: Sequence[Value]
+) -> Column:
+    """Runs one entry of ``against``; a failing engine gives a column with its error.
+
+    ``engine`` is a name, a mapping of arrays, or a pair (label, mapping or model).
+    """
+    label, what = _labelled(engine)
+    try:
+        return Column(label, _run(what, subject, feeds, values))
+    except Exception as error:  # the other engines' answers are still worth having
+        return Column(label, {}, f"{type(error).__name__}: {error}")
+
+
+def _labelled(engine: Any) -> tuple[str, Any]:
+    if isinstance(engine, str):
+        return engine, engine
+    if isinstance(engine, Mapping):
+        return "given", engine
+    if isinstance(engine, tuple) and len(engine) == 2:
+        return str(engine[0]), engine[1]
+    raise TypeError(
+        f"cannot compare against a {type(engine).__name__}: give {', '.join(ENGINES)}, a mapping "
+        "from value names to arrays, or a pair of a label and such a mapping or another model"
+    )
+
+
+def _run(
+    what: Any, subject: Subject, feeds: Mapping[str, np.ndarray], values: Sequence[Value]
+) -> Mapping[str, Any]:
+    names = [value.name for value in values]
+    if isinstance(what, Mapping):
+        return {name: to_array(what[name]) for name in names if name in what}
+    if what == "eager":
+        return run_eager(subject, feeds, names)
+    if what == "onnxruntime":
+        return run_onnxruntime(subject, feeds, names)
+    if isinstance(what, str) and what.partition(":")[0] == "session":
+        mode = what.partition(":")[2]
+        return run_session(subject.graph, feeds, names, mode)
+    if isinstance(what, str) and not Path(what).suffix:
+        raise ValueError(f"there is no engine named {what!r}; there are {', '.join(ENGINES)}")
+    other = subject_of(what).graph
+    shared = {value.name for value in other.values()}
+    return run_session(other, feeds, [name for name in names if name in shared])
+
+
+def run_eager(
+    subject: Subject, feeds: Mapping[str, np.ndarray], names: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """The eager library's values: those of the trace at its example, else of a fresh run.
+
+    Raises:
+        LookupError: where the subject has no eager code, or offers no run at other feeds.
+    """
+    traced = subject.traced
+    if traced is None:
+        raise LookupError("a file has no eager code; give arrays by name instead")
+    recorded = traced.values
+    if all(name in recorded and _same(recorded[name], array) for name, array in feeds.items()):
+        return {name: to_array(recorded[name]) for name in names if name in recorded}
+    rerun = getattr(traced, "eager_values", None)
+    if rerun is None:
+        raise LookupError("eager values are known at the traced example only")
+    known = rerun(dict(feeds))
+    return {name: to_array(known[name]) for name in names if name in known}
+
+
+def _same(recorded: Any, array: np.ndarray) -> bool:
+    known = to_array(recorded)
+    return known.dtype == array.dtype and np.array_equal(
+        known, array, equal_nan=known.dtype.kind in "fc"
+    )
+
+
+def run_session(
+    graph: Graph, feeds: Mapping[str, np.ndarray], names: Sequence[str], mode: str = ""
+) -> dict[str, np.ndarray]:
+    """Every value of ``names`` from one run of our session; ``mode`` names its arithmetic."""
+    session = Session(graph, mode=mode) if mode else Session(graph)
+    return dict(session.run(dict(feeds), outputs=list(names)))
+
+
+def run_onnxruntime(
+    subject: Subject, feeds: Mapping[str, np.ndarray], names: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """Every value of ``names`` from one run of ONNX Runtime, without its optimisations.
+
+    Raises:
+        ImportError: where onnxruntime is not installed.
+        ValueError: where the model is too large for one message.
+    """
+    try:
+        import onnxruntime
+    except ImportError:
+        raise ImportError("onnxruntime is not installed: pip install onnxruntime") from None
+    original = subject.model_proto()
+    model = onnx.ModelProto()
+    model.CopyFrom(original)
+    offered = {value.name for value in model.graph.output}
+    made = {name for node in model.graph.node for name in node.output if name}
+    wanted = [name for name in names if name in made or name in offered]
+    for name in wanted:
+        if name not in offered:
+            model.graph.output.append(onnx.ValueInfoProto(name=name))
+    if model.ByteSize() > _MESSAGE_LIMIT:
+        raise ValueError("the model is larger than 2 GiB, onnxruntime cannot take it as bytes")
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    taken = {item.name for item in session.get_inputs()}
+    inputs = {name: np.ascontiguousarray(a) for name, a in feeds.items() if name in taken}
+    results = session.run(wanted, inputs)
+    return {
+        name: result
+        for name, result in zip(wanted, results, strict=True)
+        if isinstance(result, np.ndarray)
+    }

@@ -1,0 +1,236 @@
+"""A fault is named where it begins; what follows from it is told as inherited."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import onemodel.compare
+from onemodel.compare import DifferenceClass, compare
+from onemodel.compare.engines import subject_of
+from onemodel.onnx_io import reader
+
+WIDTH = 6
+
+
+def mlp(layers: int = 4, scale: float = 0.5, residual: bool = True) -> onnx.ModelProto:
+    """x @ w + b, relu, a residual add, and a scale at the end of each layer."""
+    rng = np.random.default_rng(7)
+    nodes, weights, value = [], [], "x"
+    for i in range(layers):
+        weights += [
+            numpy_helper.from_array(rng.standard_normal((WIDTH, WIDTH), np.float32), f"w{i}"),
+            numpy_helper.from_array(rng.standard_normal(WIDTH, np.float32), f"b{i}"),
+            numpy_helper.from_array(np.float32(scale), f"s{i}"),
+        ]
+        nodes += [
+            helper.make_node("MatMul", [value, f"w{i}"], [f"m{i}"], f"matmul{i}"),
+            helper.make_node("Add", [f"m{i}", f"b{i}"], [f"a{i}"], f"bias{i}"),
+            helper.make_node("Relu", [f"a{i}"], [f"r{i}"], f"relu{i}"),
+            helper.make_node("Add", [f"r{i}", value], [f"t{i}"], f"skip{i}"),
+            helper.make_node("Mul", [f"t{i}", f"s{i}"], [f"y{i}"], f"scale{i}"),
+        ]
+        value = f"y{i}"
+    graph = helper.make_graph(
+        nodes,
+        "mlp",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", WIDTH])],
+        [helper.make_tensor_value_info(value, TensorProto.FLOAT, ["batch", WIDTH])],
+        weights,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+X = np.random.default_rng(1).standard_normal((3, WIDTH)).astype(np.float32)
+
+
+def values_of(model: onnx.ModelProto, x: np.ndarray = X) -> dict[str, np.ndarray]:
+    report = compare(model, {"x": x}, against=("onnxruntime", "session"))
+    return dict(report.arrays["onnxruntime"])
+
+
+def test_session_and_onnxruntime_agree_on_every_value_of_a_healthy_model():
+    report = compare(mlp(), {"x": X}, against=("session", "onnxruntime"))
+    assert report.agrees
+    assert report.first_introduced is None
+    assert [row.value for row in report.rows][:5] == ["m0", "a0", "r0", "t0", "y0"]
+    assert len(report.rows) == 20
+    assert report.reference == "session"
+    assert report.columns == ("onnxruntime",)
+    assert "all agree" in str(report)
+
+
+@pytest.mark.parametrize("layer", range(4))
+@pytest.mark.parametrize("op", ["matmul", "bias", "relu", "skip", "scale"])
+def test_a_fault_planted_in_any_node_is_named_exactly(layer, op):
+    """The fault is another operator in that very node, seen only by ONNX Runtime."""
+    healthy, faulty = mlp(), mlp()
+    known = values_of(healthy)
+    node = next(n for n in faulty.graph.node if n.name == f"{op}{layer}")
+    node.op_type = {"MatMul": "MatMul", "Add": "Sub", "Relu": "Elu", "Mul": "Div"}[node.op_type]
+    if op == "matmul":
+        weight = next(w for w in faulty.graph.initializer if w.name == f"w{layer}")
+        array = numpy_helper.to_array(weight).copy()
+        array[0, 0] += 0.01
+        weight.CopyFrom(numpy_helper.from_array(array, weight.name))
+    report = compare(faulty, {"x": X}, against=(("healthy", known), "session", "onnxruntime"))
+    for label in ("session", "onnxruntime"):
+        first = report.first(label)
+        assert first is not None
+        assert first.node.name == f"{op}{layer}"
+        assert sum(row.introduced[label] for row in report.rows) == 1
+        place = [row.value for row in report.rows].index(first.value)
+        assert all(row.status(label) in ("equal", "close") for row in report.rows[:place])
+
+
+def test_what_follows_from_a_fault_is_inherited():
+    known = values_of(mlp())
+    faulty = mlp()
+    weight = next(w for w in faulty.graph.initializer if w.name == "s1")
+    weight.CopyFrom(numpy_helper.from_array(np.float32(0.5001), "s1"))
+    report = compare(faulty, {"x": X}, against=(("healthy", known), "session"))
+    assert report.first_introduced is not None
+    assert report.first_introduced.node.name == "scale1"
+    assert report.row("m2").status("session") == "inherited"
+    assert report.row("y3").status("session") == "inherited"
+    assert "Mul scale1" in str(report)
+
+
+def test_each_value_comes_from_one_run_per_engine(monkeypatch):
+    import onnxruntime
+
+    runs = []
+    original = onnxruntime.InferenceSession.run
+
+    def counted(self, *args, **kwargs):
+        runs.append(args)
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(onnxruntime.InferenceSession, "run", counted)
+    compare(mlp(), {"x": X}, against=("session", "onnxruntime"))
+    assert len(runs) == 1
+
+
+def test_arrays_brought_by_name_may_be_few_and_are_told_from_missing():
+    known = values_of(mlp())
+    brought = {"y0": known["y0"], "y3": known["y3"] + np.float32(1)}
+    report = compare(mlp(), {"x": X}, against=("session", ("torch", brought)))
+    assert report.row("y0").differences["torch"].kind is DifferenceClass.EQUAL
+    assert report.row("m1").status("torch") == "missing"
+    first = report.first_introduced
+    assert first is not None
+    assert first.value == "y3"
+
+
+def test_a_difference_is_inherited_across_values_a_column_does_not_have():
+    known = values_of(mlp())
+    brought = {"y0": known["y0"] + 1, "y2": known["y2"] + 1}
+    report = compare(mlp(), {"x": X}, against=("session", brought))
+    assert report.row("y0").introduced["given"]
+    assert report.row("y2").status("given") == "inherited"
+
+
+def test_classes_other_than_numbers_are_found_in_a_column():
+    known = values_of(mlp())
+    brought = dict(known)
+    brought["m0"] = known["m0"].astype(np.float64)
+    brought["a1"] = known["a1"][:1]
+    brought["r2"] = np.where(known["r2"] == known["r2"].max(), np.nan, known["r2"])
+    brought["r2"] = brought["r2"].astype(np.float32)
+    brought["r3"] = np.full_like(known["r3"], np.inf)
+    report = compare(mlp(), {"x": X}, against=("onnxruntime", brought))
+    kinds = {v: report.row(v).differences["given"].kind for v in ("m0", "a1", "r2", "r3")}
+    assert kinds == {
+        "m0": DifferenceClass.DTYPE,
+        "a1": DifferenceClass.SHAPE,
+        "r2": DifferenceClass.NAN,
+        "r3": DifferenceClass.INFINITY,
+    }
+
+
+def test_another_model_can_be_a_column():
+    other = mlp()
+    weight = next(w for w in other.graph.initializer if w.name == "b2")
+    weight.CopyFrom(numpy_helper.from_array(np.zeros(WIDTH, np.float32), "b2"))
+    report = compare(mlp(), {"x": X}, against=("session", ("edited", other)))
+    assert report.first_introduced is not None
+    assert report.first_introduced.node.name == "bias2"
+
+
+def traced(model: onnx.ModelProto, recorded: dict, **more) -> SimpleNamespace:
+    return SimpleNamespace(graph=reader.from_model_proto(model), values=recorded, **more)
+
+
+def test_eager_values_are_those_of_the_trace_at_its_example():
+    known = {**values_of(mlp()), "x": X}
+    report = compare(traced(mlp(), known), against=("eager", "session", "onnxruntime"))
+    assert report.reference == "eager"
+    assert report.agrees
+    assert np.array_equal(report.feeds["x"], X)
+
+
+def test_eager_values_at_other_feeds_are_computed_where_offered_and_omitted_where_not():
+    known = {**values_of(mlp()), "x": X}
+    x = np.concatenate([X, X])
+    with_rerun = traced(mlp(), known, eager_values=lambda feeds: values_of(mlp(), feeds["x"]))
+    assert compare(with_rerun, {"x": x}).reference == "eager"
+    report = compare(traced(mlp(), known), {"x": x})
+    assert report.reference == "session"
+    assert "traced example only" in report.failures["eager"]
+
+
+def test_values_without_an_eager_array_are_judged_by_the_next_column():
+    known = {**values_of(mlp()), "x": X}
+    del known["m1"]
+    report = compare(traced(mlp(), known))
+    assert report.row("m1").reference == "session"
+    assert report.agrees
+
+
+def test_onnxruntime_absent_is_told_and_the_rest_is_compared(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    known = {**dict.fromkeys(["x"], X)}
+    report = compare(mlp(), {"x": X}, against=("session", ("given", known), "onnxruntime"))
+    assert "pip install onnxruntime" in report.failures["onnxruntime"]
+
+
+def test_wrong_feeds_and_engines_are_refused_with_their_names():
+    with pytest.raises(ValueError, match="no array for input 'x'; no input named 'y'"):
+        compare(mlp(), {"y": X})
+    with pytest.raises(ValueError, match="no engine named 'tensorrt'"):
+        compare(mlp(), {"x": X}, against=("session", "tensorrt"))
+    with pytest.raises(ValueError, match="at least two columns"):
+        compare(mlp(), {"x": X}, against=("session",))
+    with pytest.raises(TypeError, match="cannot compare against a int"):
+        compare(mlp(), {"x": X}, against=("session", 3))
+    with pytest.raises(TypeError, match="cannot compare a dict"):
+        compare({})
+
+
+def test_a_path_is_read_and_run_as_the_file_it_is(tmp_path):
+    path = tmp_path / "mlp.onnx"
+    onnx.save(mlp(), str(path))
+    assert compare(path, {"x": X}, against=("session", "onnxruntime")).agrees
+    assert subject_of(str(path)).graph.name == "mlp"
+
+
+def test_the_report_is_json_markdown_and_text_without_arrays():
+    brought = {"y0": values_of(mlp())["y0"] + 1}
+    report = compare(mlp(), {"x": X}, against=("session", ("a|b", brought)))
+    data = json.loads(json.dumps(report.to_dict()))
+    assert data["first_introduced"] == "y0"
+    assert data["rows"][4]["differences"]["a|b"]["status"] == "introduced here"
+    table = report.to_markdown()
+    assert "&#124;" in table
+    assert len({line.count("|") for line in table.splitlines() if line.startswith("|")}) == 1
+
+
+def test_the_package_itself_can_be_called():
+    report = onemodel.compare(mlp(), {"x": X}, against=("session", "onnxruntime"))
+    assert report.agrees
