@@ -55,8 +55,8 @@ class BackwardRecord:
         self.result_specs = [(r.shape, r.dtype) for r in results]
         self.needs = [t._tracked for t in inputs]
         reads = operator.reads
-        self.arrays = arrays if "i" in reads else ()
-        self.results = results if "o" in reads else ()
+        self.arrays: Sequence[np.ndarray] = arrays if "i" in reads else ()
+        self.results: Sequence[np.ndarray] = results if "o" in reads else ()
         self.versions = [t._storage.version if t._storage is not None else 0 for t in inputs]
 
     def check_versions(self) -> None:

@@ -10,12 +10,13 @@ from functools import cache
 
 import ml_dtypes
 import numpy as np
+import numpy.typing as npt
 from onnx import TensorProto
 
 STRING = np.dtype(object)
 """The dtype of a tensor of strings."""
 
-_ROWS: tuple[tuple[int, str, object], ...] = (
+_ROWS: tuple[tuple[int, str, npt.DTypeLike], ...] = (
     (TensorProto.FLOAT, "float", np.float32),
     (TensorProto.UINT8, "uint8", np.uint8),
     (TensorProto.INT8, "int8", np.int8),

@@ -227,7 +227,7 @@ def _convert(schema: onnx.defs.OpSchema) -> NodeSchema:
 
 
 def _deterministic(schema: onnx.defs.OpSchema) -> bool:
-    determinism = schema.node_determinism
+    determinism = schema.node_determinism  # type: ignore[attr-defined]  # absent from its stubs
     return determinism != onnx.defs.OpSchema.NodeDeterminism.NonDeterministic
 
 
@@ -246,7 +246,7 @@ def _parameter(parameter: onnx.defs.OpSchema.FormalParameter) -> ParameterSchema
 
 
 def _attribute(attribute: onnx.defs.OpSchema.Attribute) -> AttributeSchema:
-    kind = _KINDS.get(attribute.type.name, "")
+    kind = _KINDS.get(attribute.type.name, "")  # type: ignore[attr-defined]
     default = None
     if attribute.default_value.name:
         default = onnx.helper.get_attribute_value(attribute.default_value)

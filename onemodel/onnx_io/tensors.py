@@ -37,7 +37,7 @@ _TYPED_FIELDS = (
     "uint64_data",
 )
 
-External = Callable[[TensorProto, int], bytes]
+External = Callable[[TensorProto, int], np.ndarray]
 """Reads the bytes of an external tensor, given the proto and the bytes it must have."""
 
 
@@ -67,10 +67,10 @@ def raw_bytes(array: np.ndarray) -> memoryview:
         return memoryview(numpy_helper.from_array(array).raw_data)
     flat = np.ascontiguousarray(array).reshape(-1)
     if element in _PACKED_ELEMENTS:
-        return memoryview(_pack(flat.view(np.uint8), _PACKED_ELEMENTS[element]))
+        return _pack(flat.view(np.uint8), _PACKED_ELEMENTS[element]).data
     if flat.dtype.byteorder == ">" or (flat.dtype.byteorder == "=" and not np.little_endian):
         flat = flat.astype(flat.dtype.newbyteorder("<"))
-    return memoryview(flat.view(np.uint8))
+    return flat.view(np.uint8).data
 
 
 def _pack(codes: np.ndarray, bits: int) -> np.ndarray:

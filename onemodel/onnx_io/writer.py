@@ -109,6 +109,7 @@ def save(
     size = sum(len(piece) for piece in pieces)
     if external_data == "auto":
         external_data = size > MAX_PROTO
+    data: DataFile | None = None
     if external_data:
         data = DataFile(path.name + ".data")
         pieces = _pieces(frame, _outside(graph, data))
@@ -119,7 +120,7 @@ def save(
             "save it with external_data=True",
             graph=graph.name,
         )
-    if external_data and data.pieces:
+    if data is not None and data.pieces:
         atomic_write(path.with_name(data.location), data.pieces)
     atomic_write(path, pieces)
 
@@ -342,7 +343,7 @@ def _guess(value: Attribute) -> int:
         first = _guess(value[0]) if value else AttributeProto.INT
         if any(isinstance(item, float) for item in value):
             first = AttributeProto.FLOAT
-        lists = {
+        lists: dict[int, int] = {
             AttributeProto.INT: AttributeProto.INTS,
             AttributeProto.FLOAT: AttributeProto.FLOATS,
             AttributeProto.STRING: AttributeProto.STRINGS,
