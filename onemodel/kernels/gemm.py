@@ -14,8 +14,8 @@ def fast(
     *,
     alpha: float = 1.0,
     beta: float = 1.0,
-    transA: int = 0,  # noqa: N803  (ONNX's attribute names)
-    transB: int = 0,  # noqa: N803
+    transA: int = 0,
+    transB: int = 0,
 ) -> np.ndarray:
     """alpha A' B' + beta C with C broadcast to the (M, N) result; primes are transposes."""
     left, right = widen(a.T if transA else a), widen(b.T if transB else b)
@@ -41,8 +41,8 @@ def gemm_1(
     alpha: float = 1.0,
     beta: float = 1.0,
     broadcast: int = 0,
-    transA: int = 0,  # noqa: N803
-    transB: int = 0,  # noqa: N803
+    transA: int = 0,
+    transB: int = 0,
 ) -> np.ndarray:
     """Opsets 1 and 6: C is broadcast only where ``broadcast=1`` says so."""
     rows, columns = a.shape[1 if transA else 0], b.shape[0 if transB else 1]
