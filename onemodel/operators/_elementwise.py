@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from onemodel.axes.extent import Axes
 from onemodel.axes.rules import broadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.symbolic.helpers import comparison as comparison_node
+
+quiet = np.errstate(all="ignore")
+"""Decorator of forwards and gradients: infinities and NaN are results, not warnings."""
 
 
 def same_axes(input: Axes, **attributes: Any) -> Axes:
@@ -53,3 +58,78 @@ def comparison(op_type: str) -> Callable[..., Any]:
 
     write.__name__ = write.__qualname__ = f"write_{op_type}"
     return write
+
+
+def equal(g: Any, left: Any, right: Any) -> Any:
+    """``left == right`` at every opset: Equal takes floats from 11 on only.
+
+    Below, two numbers are equal that are neither less nor greater, and none of them NaN.
+    """
+    dtype = left.dtype
+    if dtype is None or g.accepts("Equal", dtype) or dtype.kind != "f":
+        return comparison_node(g, "Equal", left, right)
+    apart = g.op("Or", g.op("Less", left, right), g.op("Greater", left, right))
+    ordered = g.op("And", not_nan(g, left), not_nan(g, right))
+    return g.op("And", g.op("Not", apart), ordered)
+
+
+def not_nan(g: Any, value: Any) -> Any:
+    """Where a float is a number. IsNaN came at 9; comparisons with the infinities always were."""
+    if g.accepts("IsNaN", value.dtype):
+        return g.op("Not", g.op("IsNaN", value))
+    below = g.op("Less", value, g.like(np.inf, value))
+    return g.op("Or", below, g.op("Greater", value, g.like(-np.inf, value)))
+
+
+def less_equal(g: Any, left: Any, right: Any) -> Any:
+    """``left <= right``: LessOrEqual came at 12; below, less or equal by two nodes."""
+    if g.opset >= 12:
+        return comparison_node(g, "LessOrEqual", left, right)
+    return g.op("Or", comparison_node(g, "Less", left, right), equal(g, left, right))
+
+
+def greater_equal(g: Any, left: Any, right: Any) -> Any:
+    """``left >= right``, likewise."""
+    return less_equal(g, right, left)
+
+
+def floor_quotient(g: Any, left: Any, right: Any) -> Any:
+    """``left // right`` with Python's rounding, for integers and floats, of any sign.
+
+    Floats follow Python's own algorithm (a remainder first), so that 1.0 // 0.1 is 9 here, too.
+    """
+    if left.dtype.kind == "u":
+        return arithmetic(g, "Div", left, right)
+    if left.dtype.kind == "i":
+        return _integer_floor_quotient(g, left, right)
+    g.refuse_below(10, "floor division of floats (Mod)")
+    zero = g.like(0, left)
+    remainder = g.op("Mod", left, right, fmod=1)
+    quotient = g.op("Div", g.op("Sub", left, remainder), right)
+    crossed = g.op("Xor", g.op("Less", right, zero), g.op("Less", remainder, zero))
+    inexact = g.op("Not", equal(g, remainder, zero))
+    crossed = g.cast(g.op("And", inexact, crossed), left.dtype)
+    quotient = g.op("Sub", quotient, crossed)
+    floor = g.op("Floor", quotient)
+    lost = g.op("Greater", g.op("Sub", quotient, floor), g.like(0.5, left))
+    floor = g.op("Add", floor, g.cast(lost, left.dtype))
+    known = g.array(right)
+    if known is not None and known.all():
+        return floor
+    return g.op("Where", equal(g, right, zero), g.op("Div", left, right), floor)
+
+
+def _integer_floor_quotient(g: Any, left: Any, right: Any) -> Any:
+    quotient = arithmetic(g, "Div", left, right)
+    remainder = arithmetic(g, "Sub", left, arithmetic(g, "Mul", quotient, right))
+    zero = g.like(0, left)
+    negative = comparison_node(g, "Less", right, zero)
+    crossed = g.op("Xor", negative, comparison_node(g, "Less", remainder, zero))
+    inexact = g.op("Not", equal(g, remainder, zero))
+    one_less = g.cast(g.op("And", inexact, crossed), left.dtype)
+    return arithmetic(g, "Sub", quotient, one_less)
+
+
+def conjugate(array: np.ndarray) -> np.ndarray:
+    """The conjugate of a derivative, which gradients of complex numbers are multiplied by."""
+    return np.conj(array) if array.dtype.kind == "c" else array

@@ -1,0 +1,72 @@
+"""Element-wise comparison, ``input == other``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.kernels import equal as kernel
+from onemodel.operators._case import Case, In
+from onemodel.operators._elementwise import broadcast_axes, equal
+from onemodel.operators._operator import Composite, Operator, apply
+from onemodel.operators._promote import operands
+from onemodel.tensors.tensor import Tensor
+
+
+def eq(input: Any, other: Any) -> Tensor:
+    """Where ``input`` is equal to ``other`` (a tensor or a number), with broadcasting.
+
+    Operands meet by promotion; the result is bool and has no gradient. NaN equals nothing.
+    Source: ``torch.eq``; ONNX Equal-7.
+    """
+    pair, _ = operands("eq", input, other)
+    return apply(OPERATOR, pair)
+
+
+def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return kernel.fast(input, other)
+
+
+def opset_7(g: Any, input: Any, other: Any) -> Any:
+    return equal(g, input, other)
+
+
+def _dunder(input: Tensor, other: Any) -> Any:
+    """``x == y``; what is no tensor or number is left to Python's own comparison."""
+    try:
+        return eq(input, other)
+    except TypeError:
+        return NotImplemented
+
+
+CASES = (
+    Case((("batch", 3), ("batch", 3)), reference=np.equal),
+    Case((("batch", 1, 4), (3, 1)), reference=np.equal, name="broadcast"),
+    Case((("batch", 3),), call=lambda x: x == 0, reference=lambda x: np.equal(x, 0), name="number"),
+    Case(
+        (In(("batch", 3), "int64", -2, 3), In((3,), "int64", -2, 3)),
+        reference=np.equal,
+        name="integers",
+    ),
+    Case(
+        (In(("batch", 3), "int8", -2, 3), In((3,), "int8", -2, 3)),
+        reference=np.equal,
+        name="int8",
+    ),
+    Case((In(("batch", 3), "bool"), In((3,), "bool")), reference=np.equal, name="bool"),
+)
+
+OPERATOR = Operator(
+    "eq",
+    declaration=eq,
+    forward=forward,
+    axes=broadcast_axes,
+    symbolic={7: opset_7},
+    methods=("eq",),
+    reads="",
+    ufunc="equal",
+    cases=CASES,
+)
+
+ALSO = (Composite("__eq__", declaration=_dunder, methods=("__eq__",), public=False),)

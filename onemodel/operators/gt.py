@@ -1,0 +1,70 @@
+"""Element-wise comparison, ``input > other``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.kernels import greater as kernel
+from onemodel.operators._case import Case, In
+from onemodel.operators._elementwise import broadcast_axes
+from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import operands
+from onemodel.symbolic.helpers import comparison as comparison_node
+from onemodel.tensors.dtypes import category
+from onemodel.tensors.tensor import Tensor
+
+
+def gt(input: Any, other: Any) -> Tensor:
+    """Where ``input`` is greater than ``other`` (a tensor or a number), with broadcasting.
+
+    Operands meet by promotion; the result is bool and has no gradient. NaN compares
+    False. Raises TypeError for complex.
+    Source: ``torch.gt``; ONNX Greater-7.
+    """
+    pair, dtype = operands("gt", input, other)
+    if category(dtype) == 3:
+        raise TypeError("gt: complex numbers have no order")
+    return apply(OPERATOR, pair)
+
+
+def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return kernel.fast(input, other)
+
+
+def opset_7(g: Any, input: Any, other: Any) -> Any:
+    return comparison_node(g, "Greater", input, other)
+
+
+CASES = (
+    Case((("batch", 3), ("batch", 3)), reference=np.greater),
+    Case((("batch", 1, 4), (3, 1)), reference=np.greater, name="broadcast"),
+    Case(
+        (("batch", 3),), call=lambda x: x > 0, reference=lambda x: np.greater(x, 0), name="number"
+    ),
+    Case(
+        (In(("batch", 3), "int64", -2, 3), In((3,), "int64", -2, 3)),
+        reference=np.greater,
+        lowest=9,
+        name="integers",
+    ),
+    Case(
+        (In(("batch", 3), "int8", -2, 3), In((3,), "int8", -2, 3)),
+        reference=np.greater,
+        name="int8",
+    ),
+    Case((In(("batch", 3), "bool"), In((3,), "bool")), reference=np.greater, name="bool"),
+)
+
+OPERATOR = Operator(
+    "gt",
+    declaration=gt,
+    forward=forward,
+    axes=broadcast_axes,
+    symbolic={7: opset_7},
+    methods=("gt", "greater", "__gt__"),
+    reads="",
+    ufunc="greater",
+    cases=CASES,
+)

@@ -1,0 +1,102 @@
+"""Element-wise power."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.autograd.record import BackwardRecord
+from onemodel.kernels import pow as kernel
+from onemodel.operators._case import Case, In
+from onemodel.operators._elementwise import broadcast_axes, conjugate, quiet
+from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import operands, unbroadcast
+from onemodel.symbolic.helpers import arithmetic
+from onemodel.tensors.tensor import Tensor
+
+
+def pow(input: Any, exponent: Any) -> Tensor:
+    """``input ** exponent`` with broadcasting; either may be a number.
+
+    Dtype: where the operands meet by promotion. Raises ValueError for integers to a negative
+    integer power. Source: ``torch.pow``; ONNX Pow-7 (integers since 12).
+    """
+    (input, exponent), _ = operands("pow", input, exponent)
+    return apply(OPERATOR, (input, exponent))
+
+
+@quiet
+def forward(input: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    if input.dtype.kind == "i" and (exponent < 0).any():
+        raise ValueError("integers have no negative integer powers; convert the base to a float")
+    return kernel.fast(input, exponent)
+
+
+@quiet
+def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
+    base, exponent = record.arrays
+    grads: list[np.ndarray | None] = [None, None]
+    if record.needs[0]:
+        slope = conjugate(exponent * np.power(base, exponent - 1))
+        slope = np.where(exponent == 0, np.zeros((), slope.dtype), slope)
+        grads[0] = unbroadcast(grad * slope, base.shape)
+    if record.needs[1]:
+        slope = conjugate(record.results[0] * np.log(base))
+        flat = (base == 0) & (exponent.real >= 0)  # 0 ** y is 0 for every y above 0
+        slope = np.where(flat, np.zeros((), slope.dtype), slope)
+        grads[1] = unbroadcast(grad * slope, exponent.shape)
+    return grads[0], grads[1]
+
+
+def opset_7(g: Any, input: Any, exponent: Any) -> Any:
+    if g.accepts("Pow", input.dtype) or input.dtype.kind == "f":
+        return g.op("Pow", input, exponent)
+    known = g.array(exponent)
+    if g.opset >= 12:
+        return arithmetic(g, "Pow", input, exponent)
+    # Integer powers came at 12; a small constant one is a product.
+    if known is None or known.size != 1 or not 1 <= known.item() <= 8:
+        raise g.unsupported("an integer power needs Pow-12", lowest=12)
+    result = input
+    for _ in range(int(known.item()) - 1):
+        result = arithmetic(g, "Mul", result, input)
+    return result
+
+
+def reference(input: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    return np.exp(np.asarray(exponent, np.float64) * np.log(np.asarray(input, np.float64)))
+
+
+CASES = (
+    Case((In(("batch", 3), low=0.2), ("batch", 3)), reference=reference),
+    Case((In(("batch", 1, 4), low=0.2), (3, 1)), reference=reference, name="broadcast"),
+    Case((("batch", 3),), call=lambda x: x**2, reference=lambda x: x * x, name="square"),
+    Case((("batch", 3),), call=lambda x: 2**x, reference=np.exp2, name="reflected"),
+    Case(
+        (In(("batch", 3), "int64", -5, 5),),
+        call=lambda x: x**3,
+        reference=lambda x: x * x * x,
+        name="integers",
+    ),
+    Case(
+        (In(("batch", 3), "int32", -5, 5), In((3,), "int32", 0, 4)),
+        reference=lambda x, y: np.round(np.asarray(x, np.float64) ** y),
+        lowest=12,
+        name="integer exponents",
+    ),
+)
+
+OPERATOR = Operator(
+    "pow",
+    declaration=pow,
+    forward=forward,
+    backward=backward,
+    axes=broadcast_axes,
+    symbolic={7: opset_7},
+    methods=("pow", "__pow__"),
+    reflected=("__rpow__",),
+    inplace=("pow_", "__ipow__"),
+    ufunc="power",
+    cases=CASES,
+)
