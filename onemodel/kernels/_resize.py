@@ -16,11 +16,16 @@ _HALF = np.float32(0.5)
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis to resample: sizes, scale, and the region of interest of tf_crop_and_resize."""
+    """One axis to resample: sizes, scale, and the region of interest of tf_crop_and_resize.
+
+    ``length`` is the resized length as align_corners counts it: ``output``, or since
+    opset 19 the exact product of size and scale, which need not be whole.
+    """
 
     size: int
     output: int
     scale: float
+    length: float
     roi: tuple[float, float] = (0.0, 1.0)
 
 
@@ -38,7 +43,7 @@ def coordinates(axis: Axis, mode: str) -> np.ndarray:
     if mode == "pytorch_half_pixel":
         return (x + _HALF) / scale - _HALF if axis.output > 1 else np.zeros_like(x)
     if mode == "align_corners":
-        return x * last / np.float32(axis.output - 1) if axis.output > 1 else np.zeros_like(x)
+        return x * last / np.float32(axis.length - 1) if axis.length > 1 else np.zeros_like(x)
     if mode == "asymmetric":
         return x / scale
     if mode == "tf_half_pixel_for_nn":

@@ -43,6 +43,30 @@ def fast(
     """
     where = normalized_axes(axes, x.ndim, range(x.ndim))
     plan = _plan(x.shape, where, roi, scales, sizes, keep_aspect_ratio_policy)
+    return _resized(
+        x,
+        plan,
+        bool(antialias),
+        coordinate_transformation_mode,
+        cubic_coeff_a,
+        bool(exclude_outside),
+        extrapolation_value,
+        mode,
+        nearest_mode,
+    )
+
+
+def _resized(
+    x: np.ndarray,
+    plan: dict[int, Axis],
+    antialias: bool,
+    coordinate_transformation_mode: str,
+    cubic_coeff_a: float,
+    exclude_outside: bool,
+    extrapolation_value: float,
+    mode: str,
+    nearest_mode: str,
+) -> np.ndarray:
     if mode not in ("nearest", "linear", "cubic"):
         raise ValueError(f"Resize: mode={mode!r}; write nearest, linear or cubic")
     crop = coordinate_transformation_mode == "tf_crop_and_resize"
@@ -59,7 +83,7 @@ def fast(
             result = np.take(result, nearest_index(position, axis, nearest_mode), axis=number)
         else:
             index, weight = weighted_taps(
-                position, axis, mode, cubic_coeff_a, bool(antialias), bool(exclude_outside)
+                position, axis, mode, cubic_coeff_a, antialias, exclude_outside
             )
             result = resample(result, number, index, weight)
     result = _back(result, x.dtype)
@@ -77,6 +101,7 @@ def _plan(
     scales: np.ndarray | None,
     sizes: np.ndarray | None,
     policy: str,
+    whole_lengths: bool = False,
 ) -> dict[int, Axis]:
     have_scales = scales is not None and scales.size > 0
     have_sizes = sizes is not None and sizes.size > 0
@@ -105,7 +130,8 @@ def _plan(
     plan = {}
     for i, axis in enumerate(where):
         bounds = (region[i], region[i + len(where)]) if region is not None else (0.0, 1.0)
-        plan[axis] = Axis(inputs[i], outputs[i], factors[i], bounds)
+        length = outputs[i] if whole_lengths or have_sizes else inputs[i] * factors[i]
+        plan[axis] = Axis(inputs[i], outputs[i], factors[i], length, bounds)
     return plan
 
 
@@ -116,6 +142,38 @@ def _back(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
         limits = np.iinfo(dtype)
         result = np.clip(np.rint(result), limits.min, limits.max)
     return result.astype(dtype)
+
+
+def resize_18(
+    x: np.ndarray,
+    roi: np.ndarray | None = None,
+    scales: np.ndarray | None = None,
+    sizes: np.ndarray | None = None,
+    *,
+    antialias: int = 0,
+    axes: Sequence[int] | None = None,
+    coordinate_transformation_mode: str = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    keep_aspect_ratio_policy: str = "stretch",
+    mode: str = "nearest",
+    nearest_mode: str = "round_prefer_floor",
+) -> np.ndarray:
+    """Opset 18: the resized length of align_corners is the whole number of outputs."""
+    where = normalized_axes(axes, x.ndim, range(x.ndim))
+    plan = _plan(x.shape, where, roi, scales, sizes, keep_aspect_ratio_policy, whole_lengths=True)
+    return _resized(
+        x,
+        plan,
+        bool(antialias),
+        coordinate_transformation_mode,
+        cubic_coeff_a,
+        bool(exclude_outside),
+        extrapolation_value,
+        mode,
+        nearest_mode,
+    )
 
 
 def resize_11(
@@ -131,8 +189,8 @@ def resize_11(
     mode: str = "nearest",
     nearest_mode: str = "round_prefer_floor",
 ) -> np.ndarray:
-    """Opsets 11 and 13: all axes, no antialiasing."""
-    return fast(
+    """Opsets 11 and 13: all axes, no antialiasing; sizes win over scales."""
+    return resize_18(
         x,
         roi,
         scales if sizes is None or not sizes.size else None,
@@ -148,7 +206,7 @@ def resize_11(
 
 def resize_10(x: np.ndarray, scales: np.ndarray, *, mode: str = "nearest") -> np.ndarray:
     """Opset 10: asymmetric coordinates; also the meaning of Upsample."""
-    return fast(
+    return resize_18(
         x,
         None,
         scales,
@@ -158,4 +216,4 @@ def resize_10(x: np.ndarray, scales: np.ndarray, *, mode: str = "nearest") -> np
     )
 
 
-VERSIONS = {10: resize_10, 11: resize_11, 18: fast}
+VERSIONS = {10: resize_10, 11: resize_11, 18: resize_18, 19: fast}

@@ -11,10 +11,14 @@ NODE_TYPE = "Softmax"
 
 
 def fast(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
-    """exp(x) / sum(exp(x)) along ``axis``, shifted by the maximum."""
-    wide = widen(x)
+    """exp(x) / sum(exp(x)) along ``axis``, shifted by the maximum.
+
+    float16 rounds after every step, as the operator's function body does; bfloat16
+    is computed in float32.
+    """
     if not x.size:
         return x.copy()
+    wide = x if x.dtype == np.float16 else widen(x)
     result = wide - np.max(wide, axis=axis, keepdims=True)
     np.exp(result, out=result)
     result /= np.sum(result, axis=axis, keepdims=True)

@@ -1,0 +1,48 @@
+"""ONNX FlexAttention (ai.onnx.preview, since 1): attention with functions on the scores."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from onemodel.kernels._attention import grouped_matmul
+from onemodel.kernels._dtypes import is_narrow, numpy_dtype
+
+NODE_TYPE = "FlexAttention"
+DOMAIN = "ai.onnx.preview"
+
+Modifier = Callable[[np.ndarray], np.ndarray]
+
+
+def fast(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    *,
+    prob_mod: Modifier | None = None,
+    scale: float | None = None,
+    score_mod: Modifier | None = None,
+    softmax_precision: int | None = None,
+) -> np.ndarray:
+    """softmax(scale q k') v over (B, H, S, D), with subgraphs on scores and probabilities.
+
+    ``score_mod`` and ``prob_mod`` are the node's subgraphs as functions of one array
+    (B, Hq, S, T). The softmax is in ``softmax_precision``, else in at least float32.
+    """
+    scale = 1.0 / np.sqrt(q.shape[-1]) if scale is None else scale
+    factor = np.asarray(np.sqrt(np.float32(scale)), dtype=q.dtype)
+    scores = grouped_matmul(q * factor, (k * factor).swapaxes(-1, -2))
+    if softmax_precision is not None:
+        dtype = numpy_dtype(softmax_precision)
+    else:
+        dtype = np.dtype(np.float32) if is_narrow(q.dtype) else q.dtype
+    scores = scores.astype(dtype, copy=False)
+    if score_mod is not None:
+        scores = np.asarray(score_mod(scores), dtype=dtype)
+    weights = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    weights /= np.sum(weights, axis=-1, keepdims=True)
+    if prob_mod is not None:
+        weights = np.asarray(prob_mod(weights), dtype=dtype)
+    return grouped_matmul(weights, v.astype(dtype, copy=False)).astype(v.dtype, copy=False)
+
+
+VERSIONS = {1: fast}
