@@ -65,9 +65,7 @@ _LAZY = {
     "training": ("onemodel.training", ""),
 }
 
-globals().update(
-    {name: op.declaration for name, op in _operators.TABLE.items() if op.public}
-)
+globals().update({name: op.declaration for name, op in _operators.TABLE.items() if op.public})
 
 __all__ = sorted(
     {name for name, op in _operators.TABLE.items() if op.public}

@@ -186,23 +186,26 @@ def _keep(
     sized: bool,
 ) -> None:
     """Keep the record where gradients or a trace want it."""
-    traced = sized
+    listening = seam.listener() is not None
+    traced = sized and listening
     for tensor in tensors:
-        if tensor._mark is not None:
+        mark = tensor._mark
+        if mark is not None and (listening or mark.live):
             traced = True
             break
-    if not traced and (operator.backward is None or not grad_mode.enabled):
-        return
+    if not traced:
+        if operator.backward is None or not grad_mode.enabled:
+            return
+        # A tensor of a finished trace looks tracked, but leads to no leaf.
+        if not any(t._requires_grad or t._record is not None for t in tensors):
+            return
     arrays = [t._array for t in tensors]
     record = BackwardRecord(
         operator, tensors, attributes, arrays, [t._array for t in results], saved
     )
     if traced:
         seam.record(record, results)
-        if seam.listener() is not None:
-            return
-        if operator.backward is None or not grad_mode.enabled:
-            return
+        return
     for position, result in enumerate(results):
         if result._array.dtype.kind in "fcV":  # V: bfloat16
             result._record = record
@@ -220,7 +223,7 @@ def _ask_refusal(
     operator: Operator, tensors: Sequence[Tensor], attributes: Mapping[str, Any]
 ) -> None:
     for tensor in tensors:
-        if tensor._mark is not None:
+        if tensor._mark is not None and tensor._mark.live:
             assert operator.refuses is not None
             refusal = operator.refuses(attributes)
             if refusal is not None:

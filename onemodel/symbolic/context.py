@@ -235,8 +235,11 @@ class GraphContext:
         symbolic = [e for e in extents if not e.is_static]
         if not symbolic:
             return self.ints([e.value for e in extents])
-        if minus_one and len(symbolic) == 1 and not any(e.is_static and e.value == 0
-                                                        for e in extents):
+        if (
+            minus_one
+            and len(symbolic) == 1
+            and not any(e.is_static and e.value == 0 for e in extents)
+        ):
             return self.ints([e.value if e.is_static else -1 for e in extents])
         parts: list[Value] = []
         run: list[int] = []
@@ -303,11 +306,14 @@ class GraphContext:
         if schema is None:
             lowest = lowest_opset(op_type)
             if lowest is None:
-                raise EmissionError(f"{self.registration.label} writes a node {op_type}, "
-                                    "which ONNX does not have")
+                raise EmissionError(
+                    f"{self.registration.label} writes a node {op_type}, which ONNX does not have"
+                )
             if lowest <= self.opset:
-                raise EmissionError(f"{self.registration.label} writes a node {op_type}, "
-                                    f"which opset {self.opset} has given up")
+                raise EmissionError(
+                    f"{self.registration.label} writes a node {op_type}, "
+                    f"which opset {self.opset} has given up"
+                )
             raise EmissionError(
                 f"{op_type} exists from opset {lowest} on, the target is {self.opset}",
                 lowest,
@@ -333,9 +339,7 @@ class GraphContext:
                     )
         return typed
 
-    def _attribute_name(
-        self, schema: NodeSchema | None, op_type: str, key: str
-    ) -> tuple[str, str]:
+    def _attribute_name(self, schema: NodeSchema | None, op_type: str, key: str) -> tuple[str, str]:
         if schema is not None and key in schema.attributes:
             return key, schema.attributes[key].kind
         stem, _, suffix = key.rpartition("_")

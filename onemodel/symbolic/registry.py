@@ -62,9 +62,7 @@ def opset_versions(opset: int | Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(set(versions)))
 
 
-def check_parameters(
-    name: str, function: Callable[..., Any], parameters: Sequence[str]
-) -> None:
+def check_parameters(name: str, function: Callable[..., Any], parameters: Sequence[str]) -> None:
     """Hold a symbolic function to the operator's own parameter names.
 
     Dispatch is by keyword, so a function must take every parameter by its name (or ``**rest``)
@@ -103,9 +101,7 @@ class SymbolicRegistry:
     def parameters(self, name: str) -> tuple[str, ...] | None:
         return self._parameters.get(name)
 
-    def register(
-        self, name: str, opset: int | Iterable[int], function: Callable[..., Any]
-    ) -> None:
+    def register(self, name: str, opset: int | Iterable[int], function: Callable[..., Any]) -> None:
         """Add ``function`` for the opsets named.
 
         Raises ValueError for a bad name or opset, a taken version, or other parameter names

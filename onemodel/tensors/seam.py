@@ -20,6 +20,11 @@ class Mark(Protocol):
     """What a listener knows of one tensor."""
 
     @property
+    def live(self) -> bool:
+        """Whether its listener still records."""
+        ...
+
+    @property
     def shape(self) -> tuple[Any, ...]:
         """Sizes as the user may see them; symbolic ones are ``Size`` objects."""
         ...
@@ -66,6 +71,18 @@ class _State(threading.local):
 
 
 _state = _State()
+
+# Counts recordings; storages remember the count at their birth, so that a listener can tell
+# memory it saw being made from memory that was there before.
+EPOCH = [0]
+
+
+def epoch() -> int:
+    return EPOCH[0]
+
+
+def next_epoch() -> None:
+    EPOCH[0] += 1
 
 
 def listener() -> Listener | None:

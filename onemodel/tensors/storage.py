@@ -10,13 +10,15 @@ class Storage:
 
     ``version`` counts in-place writes through any of them: autograd compares it to
     notice that a saved value was overwritten, a tracer that a captured constant was.
+    ``epoch`` is the number of recordings begun before it was made.
     """
 
-    __slots__ = ("__weakref__", "buffer", "version")
+    __slots__ = ("__weakref__", "buffer", "epoch", "version")
 
-    def __init__(self, buffer: np.ndarray) -> None:
+    def __init__(self, buffer: np.ndarray, epoch: int = 0) -> None:
         self.buffer = buffer
         self.version = 0
+        self.epoch = epoch
 
     @property
     def nbytes(self) -> int:

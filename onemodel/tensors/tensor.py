@@ -16,6 +16,8 @@ from onemodel.tensors import seam
 from onemodel.tensors.dtypes import as_dtype, category, is_floating, number_dtype
 from onemodel.tensors.storage import Storage
 
+_EPOCH = seam.EPOCH
+
 
 class Tensor:
     """An n-dimensional array of one dtype that can record what is done to it.
@@ -39,6 +41,7 @@ class Tensor:
 
     def __init__(self, array: np.ndarray) -> None:
         self._array = array
+        self._epoch = _EPOCH[0]
 
     # --- shape and kind -------------------------------------------------------------------
 
@@ -102,7 +105,7 @@ class Tensor:
             base = self._array
             while isinstance(base.base, np.ndarray):
                 base = base.base
-            self._storage = Storage(base)
+            self._storage = Storage(base, self._epoch)
         return self._storage
 
     # --- autograd -------------------------------------------------------------------------
@@ -439,10 +442,9 @@ def as_array(data: Any, dtype: Any = None) -> np.ndarray:
     if isinstance(data, Tensor):
         array = data._read("tensor()")
         return np.array(array, dtype=as_dtype(dtype) if dtype is not None else None, order="C")
-    if isinstance(data, (np.ndarray, np.generic)):
-        array = np.asarray(data)
-        wanted = as_dtype(dtype if dtype is not None else array.dtype)
-    elif hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
+    if isinstance(data, (np.ndarray, np.generic)) or (
+        hasattr(data, "__array__") and not isinstance(data, (list, tuple))
+    ):
         array = np.asarray(data)
         wanted = as_dtype(dtype if dtype is not None else array.dtype)
     else:

@@ -1,0 +1,78 @@
+"""The end of a trace: outputs checked, constants checked, the rest pruned, names given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from onemodel.tensors.tensor import Tensor
+from onemodel.tracing import sites
+from onemodel.tracing.model import TracedModel
+from onemodel.tracing.outputs import bind_outputs, kept_records, prune, set_origins
+from onemodel.tracing.value import TracedValue
+
+if TYPE_CHECKING:
+    from onemodel.tracing.tracer import Tracer
+
+
+def complete(tracer: Tracer, outputs: Mapping[str, Tensor]) -> TracedModel:
+    """Check and close ``tracer``; the traced model of ``outputs``."""
+    marks = [(name, _output(tracer, name, tensor)) for name, tensor in outputs.items()]
+    if not marks:
+        raise tracer.exception("OM504", "finish()", "no output was named")
+    _check_constants(tracer)
+    tracer.close()
+    graph = tracer.graph
+    bind_outputs(graph, [(name, mark.graph_value) for name, mark in marks], tracer.writer.names)
+    prune(graph)
+    kept = kept_records(graph, tracer.records)
+    set_origins(graph, tracer.records)
+    return TracedModel(
+        graph=graph,
+        records=kept,
+        constants=tracer.constants.arrays(),
+        inputs=tuple(tracer.inputs),
+        outputs=dict(marks),
+        symbols=dict(tracer.symbols),
+        specialisations=tracer.specialisations,
+        opset=tracer.opset,
+        overrides=tracer.writer.overrides,
+    )
+
+
+def _output(tracer: Tracer, name: str, tensor: Any) -> TracedValue:
+    if not isinstance(name, str) or not name:
+        raise tracer.exception("OM507", "finish()", f"an output needs a name, not {name!r}")
+    if any(name == value.name for value in tracer.inputs):
+        raise tracer.exception("OM507", "finish()", f"the output name {name!r} is an input's")
+    if name in set(tracer.constants.names()):
+        raise tracer.exception("OM507", "finish()", f"the output name {name!r} is a parameter's")
+    if not isinstance(tensor, Tensor):
+        kind = type(tensor).__name__
+        raise tracer.exception("OM511", "finish()", f"output {name!r} is a {kind}, not a tensor")
+    mark = tensor._mark
+    if mark is None:
+        raise tracer.exception(
+            "OM504",
+            "finish()",
+            f"output {name!r} (shape {list(tensor._array.shape)}) does not depend on an input",
+        )
+    if not isinstance(mark, TracedValue) or mark.tracer is not tracer:
+        raise tracer.exception("OM502", "finish()", f"output {name!r} belongs to another trace")
+    return mark
+
+
+def _check_constants(tracer: Tracer) -> None:
+    for change in tracer.constants.changes():
+        captured, write = change.captured, change.write
+        first = sites.resolve(captured.site)
+        second = sites.resolve(write.site) if write is not None else None
+        used = f", captured at {first.place}" if first else ""
+        how = f"{write.operation} at {second.place}" if write and second else "in memory"
+        tracer.refuse(
+            "OM203",
+            write.operation if write is not None else "write",
+            f"the constant {captured.value.name!r} (shape {list(captured.copy.shape)}){used}, "
+            f"was changed during the trace by {how}",
+            site=write.site if write is not None else captured.site,
+        )
