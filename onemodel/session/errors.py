@@ -1,0 +1,36 @@
+"""What a caller of a session, or a node in it, can do wrong."""
+
+from __future__ import annotations
+
+from onemodel.graph.ir import Node
+
+
+class FeedError(ValueError):
+    """A feed or an output name that the model does not take; says what was expected.
+
+    ``name`` is the input or output it is about.
+    """
+
+    def __init__(self, message: str, *, name: str = "") -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class RunError(RuntimeError):
+    """A node that failed while it ran.
+
+    Attributes:
+        node: name of the node, or of its first output.
+        op_type: its node type.
+        place: where the user's source made it (``model.py:9``), or "".
+    """
+
+    def __init__(self, node: Node, error: Exception) -> None:
+        self.node = node.name or next((v.name for v in node.outputs if v.name), "")
+        self.op_type = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+        site = None if node.origin is None else node.origin.site
+        self.place = "" if site is None else site.place
+        where = f", from {self.place}" if self.place else ""
+        super().__init__(
+            f"node {self.node!r} ({self.op_type}{where}) failed: {type(error).__name__}: {error}"
+        )
