@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from onemodel.axes.size import Size
+from onemodel.axes.size import Size, strip_sizes
 from onemodel.operators._operator import Refusal
 from onemodel.operators.stack import stack
 from onemodel.operators.to import to
@@ -161,3 +161,14 @@ def mask_indices(mask: Tensor, input: Tensor, place: int) -> list[Tensor]:
             f"getitem: a mask of shape {list(shape)} does not fit the axes {list(found)}"
         )
     return [Tensor(indices) for indices in mask._array.nonzero()]
+
+
+def numpy_index(index: Index) -> tuple[Any, ...]:
+    """The whole index as NumPy takes it, values of tensors and sizes included."""
+    items: list[Any] = [
+        slice(*entry) if isinstance(entry, tuple) else entry for entry in strip_sizes(index.entries)
+    ]
+    for place, tensor in reversed(index.tensors):
+        width = tensor._array.ndim if tensor._array.dtype == np.bool_ else 1
+        items[place : place + width] = [tensor._array]
+    return tuple(items)

@@ -10,28 +10,43 @@ from onemodel.tensors import seam
 from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
 
+_VIEW = (
+    "{name} on a view, with gradients recorded, is not followed; "
+    "write it out of place (om.where, om.cat)"
+)
+
 
 def in_place(declaration: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """``x.add_(y)`` from ``add``. The result must fit into ``x``: same shape, castable dtype."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         seam.write(self, name)
-        if self._tracked and grad_mode.enabled:
-            _check_history(self, name)
-        # The functional form reads a copy, so that what gradients saved stays what it was.
-        before = self
-        if self._tracked and grad_mode.enabled:
-            before = Tensor(self._array.copy())
-            before.__dict__.update(
-                _record=self._record, _position=self._position, _tracked=self._tracked
-            )
-        result = declaration(before, *args, **kwargs)
-        _store(self, result, name)
+        replace(self, lambda before: declaration(before, *args, **kwargs), name)
         return self
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place :func:`{getattr(declaration, '__name__', name)}`."
     return method
+
+
+def replace(tensor: Tensor, compute: Callable[[Tensor], Tensor], name: str) -> None:
+    """Write ``compute(tensor)`` into the tensor itself, and take over the history of the result.
+
+    Raises RuntimeError for a leaf that requires gradients, and for a view where gradients are
+    recorded; ValueError or TypeError where the result does not fit.
+    """
+    before = tensor
+    if tensor._tracked and grad_mode.enabled:
+        _check_history(tensor, name)
+        # The functional form reads a copy, so that what gradients saved stays what it was.
+        before = Tensor(tensor._array.copy())
+        before.__dict__.update(
+            _record=tensor._record, _position=tensor._position, _tracked=tensor._tracked
+        )
+    result = compute(before)
+    if tensor._view and grad_mode.enabled and result._record is not None:
+        raise RuntimeError(_VIEW.format(name=name))
+    _store(tensor, result, name)
 
 
 def _check_history(tensor: Tensor, name: str) -> None:
@@ -41,10 +56,7 @@ def _check_history(tensor: Tensor, name: str) -> None:
             "do it inside om.no_grad(), or out of place"
         )
     if tensor._view:
-        raise RuntimeError(
-            f"{name} on a view of a tensor that records gradients is not followed; "
-            "write it out of place (om.where, om.cat)"
-        )
+        raise RuntimeError(_VIEW.format(name=name))
 
 
 def _store(tensor: Tensor, result: Tensor, name: str) -> None:

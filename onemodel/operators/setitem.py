@@ -1,0 +1,106 @@
+"""``x[...] = v``: part of a tensor overwritten in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.autograd.grad_mode import mode as grad_mode
+from onemodel.autograd.record import BackwardRecord
+from onemodel.operators._case import Case
+from onemodel.operators._indexing import numpy_index, parse
+from onemodel.operators._inplace import replace
+from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import operand, unbroadcast
+from onemodel.tensors import seam
+from onemodel.tensors.tensor import Tensor, as_array
+
+_NAME = "item assignment"
+
+
+def setitem(input: Tensor, index: Any, value: Any) -> None:
+    """``input[index] = value``: any index of :func:`getitem`; ``value`` broadcasts and is
+    converted to the dtype of ``input``.
+
+    Gradients flow to ``value`` and to what stays of ``input``. Raises RuntimeError for a leaf
+    that requires gradients and for an expanded tensor, ValueError where the shapes do not fit,
+    TraceException where a traced tensor takes part: a graph has no assignment. Source:
+    ``torch.Tensor.__setitem__``.
+    """
+    seam.write(input, _NAME)
+    parsed = parse(index, input)
+    for tensor in (value, *(tensor for _, tensor in parsed.tensors)):
+        if isinstance(tensor, Tensor) and tensor._mark is not None:
+            tensor._mark.on_write(_NAME)
+    if not input._array.flags.writeable:
+        raise RuntimeError(
+            f"{_NAME}: the elements of this tensor repeat or belong to a read-only array; "
+            "write to x.clone()"
+        )
+    if isinstance(value, (list, tuple)):
+        value = as_array(value, input._array.dtype)
+    given = operand(value, input._array.dtype)
+    attributes = {"index": numpy_index(parsed)}
+    if grad_mode.enabled and (input._tracked or given._tracked):
+        replace(input, lambda before: apply(OPERATOR, (before, given), attributes), _NAME)
+        return
+    try:
+        input._array[attributes["index"]] = given._array
+    except (ValueError, IndexError) as error:
+        raise type(error)(f"{_NAME}: {error}") from None
+    input._own_storage().version += 1
+
+
+def forward(input: np.ndarray, value: np.ndarray, *, index: tuple[Any, ...]) -> np.ndarray:
+    result = input.copy()
+    result[index] = value
+    return result
+
+
+def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
+    index = record.attributes["index"]
+    kept = grad.copy()
+    kept[index] = 0
+    # Where an index names an element twice the last value stands; both are given the gradient.
+    return kept, unbroadcast(np.asarray(grad[index]), record.shapes[1])
+
+
+def _assign(index: Any) -> Any:
+    def call(x: Any, value: Any) -> Any:
+        result = x * 1
+        result[index] = value
+        return result
+
+    return call
+
+
+def _assigned(index: Any) -> Any:
+    def reference(x: np.ndarray, value: np.ndarray) -> np.ndarray:
+        result = x.copy()
+        result[index] = value
+        return result
+
+    return reference
+
+
+_HALF = (slice(None), slice(1, 3))
+_ROWS = ([0, 2],)
+
+CASES = (
+    Case(((2, 4), (2, 2)), call=_assign(_HALF), reference=_assigned(_HALF), trace=False),
+    Case(((3, 4), (4,)), call=_assign(_ROWS), reference=_assigned(_ROWS), trace=False,
+         name="rows that share a value"),
+    Case(((3, 4), ()), call=_assign(1), reference=_assigned(1), trace=False, name="a number"),
+)  # fmt: skip
+
+OPERATOR = Operator(
+    "setitem",
+    declaration=setitem,
+    forward=forward,
+    backward=backward,
+    methods=("__setitem__",),
+    reads="",
+    cases=CASES,
+    public=False,
+)
