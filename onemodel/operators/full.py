@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onemodel.axes.extent import Extent
+from onemodel.axes.size import strip_sizes
 from onemodel.operators._case import Case
 from onemodel.operators._creation import fill, finish, size_axes
 from onemodel.operators._operator import Operator, apply
@@ -27,7 +28,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool =
         wanted = fill_value.dtype if dtype is None else as_dtype(dtype)
         fill_value = fill_value.item()
     else:
-        wanted = number_dtype(fill_value) if dtype is None else as_dtype(dtype)
+        example = strip_sizes(fill_value)
+        wanted = number_dtype(example) if dtype is None else as_dtype(dtype)
     attributes = {"size": shape, "fill_value": fill_value, "dtype": wanted}
     return finish(apply(OPERATOR, (), attributes), requires_grad)
 
