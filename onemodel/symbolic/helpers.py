@@ -50,6 +50,8 @@ def wider(g: Any, op_type: str, dtype: np.dtype) -> np.dtype | None:
     for name in _WIDER:
         wide = np.dtype(name)
         exact = np.can_cast(dtype, wide, "safe") if dtype.kind in "iub" else dtype.kind == "f"
+        if dtype.kind in "iu" and dtype.itemsize == 8 and wide.kind == "f":
+            exact = False  # which NumPy calls safe
         if exact and wide.itemsize >= dtype.itemsize and g.accepts(op_type, wide):
             return wide
     return None
