@@ -91,4 +91,16 @@ def concat(tensors: Sequence[Any], dim: int = 0) -> Tensor:
     return cat(tensors, dim)
 
 
-ALSO = (Composite("concat", declaration=concat),)
+ALSO = (
+    Composite(
+        "concat",
+        declaration=concat,
+        cases=(
+            Case(
+                (("batch", 3), ("batch", 2)),
+                call=lambda x, y: concat((x, y), 1),
+                reference=lambda x, y: np.concatenate((x, y), 1),
+            ),
+        ),
+    ),
+)

@@ -110,7 +110,17 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 ALSO = (
-    Composite("broadcast_to", declaration=broadcast_to),
+    Composite(
+        "broadcast_to",
+        declaration=broadcast_to,
+        cases=(
+            Case(
+                (("batch", 1),),
+                call=lambda x: broadcast_to(x, (-1, 4)),
+                reference=lambda x: np.repeat(x, 4, 1),
+            ),
+        ),
+    ),
     Composite("expand_as", declaration=expand_as, methods=("expand_as",), cases=(
         Case(((1, 3), ("batch", 3)), reference=lambda x, y: np.repeat(x, len(y), 0)),
     )),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case
 from onemodel.operators._indexing import numpy_index, parse
 from onemodel.operators._inplace import replace
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, Refusal, apply
 from onemodel.operators._promote import operand, unbroadcast
 from onemodel.tensors import seam
 from onemodel.tensors.tensor import Tensor, as_array
@@ -66,6 +67,17 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     return kept, unbroadcast(np.asarray(grad[index]), record.shapes[1])
 
 
+def refuse(attributes: Mapping[str, Any]) -> Refusal:
+    return Refusal(
+        "OM201",
+        "an assignment changes a value in place, and the values of a graph never change",
+        (
+            ("choose between old and new values", "x = om.where(mask, v, x)"),
+            ("join the parts", "x = om.cat([v, x[1:]])"),
+        ),
+    )
+
+
 def _assign(index: Any) -> Any:
     def call(x: Any, value: Any) -> Any:
         result = x * 1
@@ -101,6 +113,7 @@ OPERATOR = Operator(
     backward=backward,
     methods=("__setitem__",),
     reads="",
+    refuses=refuse,
     cases=CASES,
     public=False,
 )

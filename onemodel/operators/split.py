@@ -66,6 +66,8 @@ def write_parts(g: Any, input: Any, sizes: list[Extent], dim: int) -> tuple[Any,
     """Parts of the given sizes: Split, or Slice where Split cannot take symbolic sizes."""
     if g.opset >= 13 or len(sizes) == 1 or all(size.is_static for size in sizes):
         return helpers.split(g, input, sizes, dim)
+    if all(size == sizes[0] for size in sizes):  # the older Split cuts equal parts unasked
+        return g.op("Split", input, axis=dim, outputs=len(sizes))
     parts = []
     start = Extent(0)
     for place, size in enumerate(sizes):
