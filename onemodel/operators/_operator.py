@@ -89,6 +89,11 @@ class Operator:
         return self.axes is not None and "assignment" in inspect.signature(self.axes).parameters
 
     @cached_property
+    def axes_note_assumptions(self) -> bool:
+        """Whether the axis rule reports plain numbers it took for symbols (``note``)."""
+        return self.axes is not None and "note" in inspect.signature(self.axes).parameters
+
+    @cached_property
     def tensor_names(self) -> tuple[str, ...]:
         """Names of the tensor inputs; one starting with ``*`` takes all that remain."""
         names = []

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
-from onemodel.axes.extent import Axes
+from onemodel.axes.extent import Axes, Extent
 from onemodel.operators._case import Case
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor
@@ -36,8 +36,17 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     return grad.reshape(record.shapes[0])
 
 
-def axes(input: Axes, *, shape: tuple[Any, ...], assignment: Mapping[str, int]) -> Axes:
-    return rules.reshape(input, shape, assignment)
+def axes(
+    input: Axes,
+    *,
+    shape: tuple[Any, ...],
+    assignment: Mapping[str, int],
+    note: Callable[[Extent, int], None],
+) -> Axes:
+    solution = rules.solve_reshape(input, shape, assignment)
+    for place, extent in solution.assumed:
+        note(extent, shape[place])
+    return solution.axes
 
 
 def same_shape(attributes: Mapping[str, Any], inputs: tuple[Axes, ...], result: Axes) -> bool:

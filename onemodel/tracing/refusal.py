@@ -162,10 +162,11 @@ def _branch_rewrite(site: CallSite) -> list[Rewrite]:
             )
         ]
     tree = _parse(line)
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
-        if tree.func.id in ("max", "min") and len(tree.args) == 2:
+    elementwise = {"max": "maximum", "min": "minimum"}
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and len(tree.args) == 2:
+        name = elementwise.get(tree.func.id)
+        if name is not None:
             arguments = ", ".join(ast.unparse(a) for a in tree.args)
-            name = "maximum" if tree.func.id == "max" else "minimum"
             return [Rewrite("the element-wise form", f"om.{name}({arguments})")]
     if line.startswith(("if ", "elif ")):
         return [Rewrite("choose inside the graph", f"om.where({condition}, a, b)")]

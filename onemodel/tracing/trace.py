@@ -79,7 +79,7 @@ class _Run:
         self._axes = self._axis_names(axes)
 
     def _flatten(self, name: str, value: Any) -> Any:
-        if isinstance(value, (Tensor, np.ndarray)) or isinstance(value, np.generic):
+        if isinstance(value, (Tensor, np.ndarray, np.generic)):
             if isinstance(value, Tensor) and value._mark is not None and value._mark.live:
                 value._mark.on_read("trace()")
             self.feeds[name] = as_array(value)
@@ -157,7 +157,8 @@ def _arguments(
     try:
         bound = signature.bind(*examples, **named)
     except TypeError as error:
-        raise TypeError(f"trace: the examples do not fit {_model_name(model)}{signature}: {error}")
+        name = _model_name(model)
+        raise TypeError(f"trace: the examples do not fit {name}{signature}: {error}") from error
     arguments: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
@@ -205,7 +206,7 @@ def _fill(structure: Any, tensors: Mapping[str, Tensor]) -> Any:
 
 
 def _name_weights(tracer: Tracer, model: Any) -> None:
-    """State-dict paths for weights and modules, where the model is a module (or a method of one)."""
+    """State-dict paths for weights and modules, of a module or of a method of one."""
     owner = model if hasattr(model, "named_parameters") else getattr(model, "__self__", None)
     if owner is None or not hasattr(owner, "named_parameters"):
         return

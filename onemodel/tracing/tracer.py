@@ -315,7 +315,11 @@ class Tracer:
             raise self.refuse(
                 "OM609", operator.name, f"{operator.name} cannot be traced", entry=entry
             )
-        extra = {"assignment": self.symbols} if operator.axes_need_assignment else {}
+        extra: dict[str, Any] = {}
+        if operator.axes_need_assignment:
+            extra["assignment"] = self.symbols
+        if operator.axes_note_assumptions:
+            extra["note"] = self._assumed
         try:
             found = operator.axes(*in_axes, **entry.attributes, **extra)
         except AxesError as error:
@@ -400,6 +404,10 @@ class Tracer:
                 f"({event.operation}) and strict_sizes is on",
                 extents=(event.extent,),
             )
+
+    def _assumed(self, extent: Extent, number: int) -> None:
+        """An axis rule took a plain number for a symbolic size."""
+        self.on_size(SizeEvent(extent, number, "plain number", None, number))
 
     @property
     def specialisations(self) -> list[Specialisation]:
