@@ -28,9 +28,7 @@ def integer_range(dtype: np.dtype) -> tuple[int, int] | None:
     return _INTEGERS.get(dtype)
 
 
-def spread(
-    value: np.ndarray, shape: tuple[int, ...], axis: int, block_size: int = 0
-) -> np.ndarray:
+def spread(value: np.ndarray, shape: tuple[int, ...], axis: int, block_size: int = 0) -> np.ndarray:
     """A scale or zero point made to broadcast against ``shape``.
 
     One value serves the whole array, a vector the entries of ``axis``, and with

@@ -126,9 +126,7 @@ class Layout:
         return state.astype(dtype, copy=False)
 
 
-def arrange(
-    x: np.ndarray, sequence_lens: np.ndarray | None, direction: str, layout: int
-) -> Layout:
+def arrange(x: np.ndarray, sequence_lens: np.ndarray | None, direction: str, layout: int) -> Layout:
     """Time-first input and directions.
 
     Raises:
@@ -137,9 +135,7 @@ def arrange(
     known = {"forward": [False], "foward": [False], "reverse": [True]}
     known["bidirectional"] = [False, True]
     if direction not in known:
-        raise ValueError(
-            f"direction={direction!r}; write 'forward', 'reverse' or 'bidirectional'"
-        )
+        raise ValueError(f"direction={direction!r}; write 'forward', 'reverse' or 'bidirectional'")
     lengths = sequence_lens
     steps = x.swapaxes(0, 1) if layout else x
     if lengths is not None and (lengths == steps.shape[0]).all():

@@ -55,9 +55,7 @@ def axes_as_attribute(core: Core) -> Reduction:
     return opset_1
 
 
-def run(
-    core: Core, data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool
-) -> np.ndarray:
+def run(core: Core, data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
     """``core`` with float16 and bfloat16 computed in float32, in the dtype of ``data``."""
     if is_narrow(data.dtype):
         wide = core(data.astype(np.float32), axes, keepdims)

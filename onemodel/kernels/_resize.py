@@ -117,9 +117,7 @@ def _cubic(distance: np.ndarray, a: float) -> np.ndarray:
     return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
 
 
-def resample(
-    x: np.ndarray, axis: int, index: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
+def resample(x: np.ndarray, axis: int, index: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The weighted sum of taps along ``axis`` of a float array."""
     along = (-1,) + (1,) * (x.ndim - axis - 1)
     result = None

@@ -27,14 +27,18 @@ def find(node_type: str, opset: int, domain: str = "", outputs: int | None = Non
 
 
 def node_types(domain: str = "") -> list[str]:
-    """Every node type of ``domain`` that has a kernel, sorted."""
-    return sorted(name for found, name in _modules() if found == domain)
+    """Every node type of ``domain`` that has a kernel, sorted; imports all kernels."""
+    modules = [_module(key) for key in _stems()]
+    return sorted(module.NODE_TYPE for module in modules if _domain(module) == domain)
 
 
 @functools.cache
 def _find(node_type: str, opset: int, domain: str, first_only: bool) -> Kernel | None:
-    module = _modules().get((domain, node_type))
-    if module is None:
+    key = node_type.lower()
+    if key not in _stems():
+        return None
+    module = _module(key)
+    if node_type != module.NODE_TYPE or _domain(module) != domain:
         return None
     versions: dict[int, Kernel] = module.VERSIONS
     since = max((version for version in versions if version <= opset), default=None)
@@ -45,12 +49,20 @@ def _find(node_type: str, opset: int, domain: str, first_only: bool) -> Kernel |
     return versions[since]
 
 
+def _domain(module: ModuleType) -> str:
+    return getattr(module, "DOMAIN", "")
+
+
 @functools.cache
-def _modules() -> dict[tuple[str, str], ModuleType]:
-    """(domain, node type) to module, for every file without a leading underscore."""
-    found = {}
-    for path in sorted(_FOLDER.glob("*.py")):
-        if not path.name.startswith("_"):
-            module = importlib.import_module(f"{_PACKAGE}.{path.stem}")
-            found[getattr(module, "DOMAIN", ""), module.NODE_TYPE] = module
-    return found
+def _stems() -> dict[str, str]:
+    """File name without underscores (``matmul``) to file name (``mat_mul``).
+
+    Node types differ by more than case, so a file is found without importing others.
+    """
+    stems = [path.stem for path in _FOLDER.glob("*.py") if not path.stem.startswith("_")]
+    return {stem.replace("_", ""): stem for stem in sorted(stems)}
+
+
+@functools.cache
+def _module(key: str) -> ModuleType:
+    return importlib.import_module(f"{_PACKAGE}.{_stems()[key]}")

@@ -95,9 +95,7 @@ def _one_axis(
         less, more = total // 2, total - total // 2
         return (less, more, count) if auto_pad == "SAME_UPPER" else (more, less, count)
     if auto_pad not in ("NOTSET", "VALID", ""):
-        raise ValueError(
-            f"auto_pad={auto_pad!r}; write NOTSET, VALID, SAME_UPPER or SAME_LOWER"
-        )
+        raise ValueError(f"auto_pad={auto_pad!r}; write NOTSET, VALID, SAME_UPPER or SAME_LOWER")
     begin, end = 0, 0
     if pads and auto_pad != "VALID":
         begin, end = pads[axis], pads[axis + len(pads) // 2]

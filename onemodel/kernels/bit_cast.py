@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onemodel.kernels._dtypes import numpy_dtype
+from onemodel.kernels._dtypes import STRING, numpy_dtype
 
 NODE_TYPE = "BitCast"
 
@@ -14,7 +14,7 @@ def fast(x: np.ndarray, *, to: int) -> np.ndarray:
         TypeError: strings, or types of different width.
     """
     dtype = numpy_dtype(to)
-    if x.dtype == object or dtype == object:
+    if STRING in (x.dtype, dtype):
         raise TypeError("BitCast: strings have no fixed bits")
     if x.dtype.itemsize != dtype.itemsize:
         raise TypeError(f"BitCast: {x.dtype} and {dtype} have different widths")

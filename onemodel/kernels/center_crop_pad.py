@@ -9,9 +9,7 @@ from onemodel.kernels._shapes import integers, normalized_axes
 NODE_TYPE = "CenterCropPad"
 
 
-def fast(
-    x: np.ndarray, shape: np.ndarray, *, axes: Sequence[int] | None = None
-) -> np.ndarray:
+def fast(x: np.ndarray, shape: np.ndarray, *, axes: Sequence[int] | None = None) -> np.ndarray:
     """``x`` with ``axes`` (default all) of the sizes ``shape``, keeping the centre."""
     where = normalized_axes(axes, x.ndim, range(x.ndim))
     sizes = list(x.shape)

@@ -35,8 +35,7 @@ def fast(
     """
     if x.shape[1] != w.shape[1] * group or w.shape[0] % group:
         raise ValueError(
-            f"Conv: {x.shape[1]} input channels and weight {w.shape} "
-            f"do not fit {group} group(s)"
+            f"Conv: {x.shape[1]} input channels and weight {w.shape} do not fit {group} group(s)"
         )
     view = window(
         x.shape[2:],

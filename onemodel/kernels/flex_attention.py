@@ -10,7 +10,8 @@ from onemodel.kernels._dtypes import is_narrow, numpy_dtype
 NODE_TYPE = "FlexAttention"
 DOMAIN = "ai.onnx.preview"
 
-Modifier = Callable[[np.ndarray], np.ndarray]
+Modifier = Callable[[np.ndarray], tuple[np.ndarray]]
+"""A subgraph as a function; like every subgraph it returns a tuple of outputs."""
 
 
 def fast(
@@ -37,11 +38,11 @@ def fast(
         dtype = np.dtype(np.float32) if is_narrow(q.dtype) else q.dtype
     scores = scores.astype(dtype, copy=False)
     if score_mod is not None:
-        scores = np.asarray(score_mod(scores), dtype=dtype)
+        scores = np.asarray(score_mod(scores)[0], dtype=dtype)
     weights = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
     weights /= np.sum(weights, axis=-1, keepdims=True)
     if prob_mod is not None:
-        weights = np.asarray(prob_mod(weights), dtype=dtype)
+        weights = np.asarray(prob_mod(weights)[0], dtype=dtype)
     return grouped_matmul(weights, v.astype(dtype, copy=False)).astype(v.dtype, copy=False)
 
 

@@ -8,9 +8,7 @@ from onemodel.kernels._normalize import normalized_groups
 NODE_TYPE = "InstanceNormalization"
 
 
-def fast(
-    x: np.ndarray, scale: np.ndarray, b: np.ndarray, *, epsilon: float = 1e-5
-) -> np.ndarray:
+def fast(x: np.ndarray, scale: np.ndarray, b: np.ndarray, *, epsilon: float = 1e-5) -> np.ndarray:
     """(N, C, D1..Dn) with zero mean and unit variance per (n, c), times scale plus b per C."""
     return normalized_groups(x, x.shape[1], scale, b, epsilon)
 

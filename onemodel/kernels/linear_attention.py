@@ -46,7 +46,7 @@ def fast(
     fade = None
     if decay is not None:
         fade = np.exp(split_heads(decay, kv_num_heads).astype(np.float32))[..., None]
-    rate = None if beta is None else beta.astype(np.float32).swapaxes(1, 2)[..., None]
+    rate = None if beta is None else beta.astype(np.float32).swapaxes(1, 2)[..., None, None]
     group = q_num_heads // kv_num_heads
     grouped = q.reshape(batch, kv_num_heads, group, steps, size)
     output = np.empty((batch, kv_num_heads, group, steps, v.shape[-1]), np.float32)

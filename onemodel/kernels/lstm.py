@@ -74,9 +74,7 @@ def _functions(
     directions: int,
 ) -> list[list[Activation] | None]:
     """The three activations per direction; None stands for the usual ones."""
-    if not names or all(
-        name.lower() == _DEFAULT[i % 3].lower() for i, name in enumerate(names)
-    ):
+    if not names or all(name.lower() == _DEFAULT[i % 3].lower() for i, name in enumerate(names)):
         return [None] * directions
     return list(_recurrent.activations(names, alphas, betas, _DEFAULT, directions))
 

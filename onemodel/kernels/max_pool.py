@@ -83,9 +83,7 @@ def _along(
     return result
 
 
-def _with_indices(
-    x: np.ndarray, view: Window, storage_order: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _with_indices(x: np.ndarray, view: Window, storage_order: int) -> tuple[np.ndarray, np.ndarray]:
     source = padded(x, view, lowest(x.dtype))
     order = "F" if storage_order else "C"
     numbers = np.arange(int(np.prod(view.size)), dtype=np.int64).reshape(view.size, order=order)

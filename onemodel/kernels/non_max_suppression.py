@@ -48,9 +48,7 @@ def _corners(boxes: np.ndarray, centred: bool) -> np.ndarray:
     return np.concatenate((np.minimum(first, second), np.maximum(first, second)), axis=1)
 
 
-def _suppressed(
-    corners: np.ndarray, order: np.ndarray, most: int, threshold: float
-) -> list[int]:
+def _suppressed(corners: np.ndarray, order: np.ndarray, most: int, threshold: float) -> list[int]:
     kept: list[int] = []
     sizes = corners[:, 2:] - corners[:, :2]
     areas = sizes[:, 0] * sizes[:, 1]

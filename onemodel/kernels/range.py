@@ -16,7 +16,9 @@ def fast(
     """
     dtype = start.dtype
     wide = numpy_dtype(stash_type) if is_narrow(dtype) else dtype
-    first, last, step = (np.asarray(scalar).reshape(()).astype(wide) for scalar in (start, limit, delta))
+    first, last, step = (
+        np.asarray(scalar).reshape(()).astype(wide) for scalar in (start, limit, delta)
+    )
     if dtype.kind in "iu":
         return np.arange(int(first), int(last), int(step), dtype=dtype)
     count = max(int(np.ceil((last - first) / step)), 0)

@@ -1,4 +1,4 @@
-"""ONNX ReduceLogSumExp (since 1, 11, 13, 18, 28): logarithm of the sum of exponentials over axes."""
+"""ONNX ReduceLogSumExp (since 1, 11, 13, 18, 28): logarithm of summed exponentials over axes."""
 
 import numpy as np
 

@@ -113,7 +113,9 @@ def _plan(
         outputs = output_sizes(inputs, factors)
     else:
         outputs = integers(np.asarray(sizes))
-        factors = [float(np.float32(o) / np.float32(n)) for o, n in zip(outputs, inputs, strict=True)]
+        factors = [
+            float(np.float32(o) / np.float32(n)) for o, n in zip(outputs, inputs, strict=True)
+        ]
         if policy in ("not_larger", "not_smaller"):
             ratios = [o / n for o, n in zip(outputs, inputs, strict=True)]
             ratio = min(ratios) if policy == "not_larger" else max(ratios)

@@ -6,7 +6,7 @@ Small on purpose: attribute decoding and a loop, so that what is tested is the k
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,12 +47,20 @@ def dense(sparse: onnx.SparseTensorProto) -> np.ndarray:
     return result
 
 
+def subgraph(graph: onnx.GraphProto, opsets: dict[str, int]) -> Callable[..., tuple]:
+    """A graph attribute as a function of its inputs."""
+    return lambda *inputs: tuple(run_graph(graph, opsets, inputs))
+
+
 def run_node(node: onnx.NodeProto, opsets: dict[str, int], inputs: Sequence[Any]) -> tuple:
     """All outputs the kernel computes."""
     kernel = _table.find(node.op_type, opsets.get(node.domain, 1), node.domain)
     if kernel is None:
         raise NoKernelError(f"{node.domain}::{node.op_type}")
     attributes = {a.name: attribute(a) for a in node.attribute}
+    for name, value in attributes.items():
+        if isinstance(value, onnx.GraphProto):
+            attributes[name] = subgraph(value, opsets)
     if "num_outputs" in inspect.signature(kernel).parameters:
         attributes.setdefault("num_outputs", len(node.output))
     result = kernel(*inputs, **attributes)
@@ -63,13 +71,18 @@ def run_model(model: onnx.ModelProto, inputs: Sequence[Any]) -> list:
     """The graph's outputs; inputs follow ``model.graph.input``."""
     opsets = {entry.domain: entry.version for entry in model.opset_import}
     opsets.setdefault("", opsets.get("ai.onnx", 1))
+    return run_graph(model.graph, opsets, inputs)
+
+
+def run_graph(graph: onnx.GraphProto, opsets: dict[str, int], inputs: Sequence[Any]) -> list:
+    """The outputs of one graph."""
     values: dict[str, Any] = {"": None}
-    for tensor in model.graph.initializer:
+    for tensor in graph.initializer:
         values[tensor.name] = numpy_helper.to_array(tensor)
-    for declared, given in zip(model.graph.input, inputs, strict=False):
+    for declared, given in zip(graph.input, inputs, strict=False):
         values[declared.name] = given
-    for node in model.graph.node:
+    for node in graph.node:
         outputs = run_node(node, opsets, [values[name] for name in node.input])
         for name, value in zip(node.output, outputs, strict=False):
             values[name] = value
-    return [values[output.name] for output in model.graph.output]
+    return [values[output.name] for output in graph.output]
