@@ -94,6 +94,11 @@ class Operator:
         return self.axes is not None and "note" in inspect.signature(self.axes).parameters
 
     @cached_property
+    def special(self) -> bool:
+        """Whether :func:`apply` has more to do than to run the forward."""
+        return bool(self.size_attributes or self.refuses or self.saves or self.view)
+
+    @cached_property
     def tensor_names(self) -> tuple[str, ...]:
         """Names of the tensor inputs; one starting with ``*`` takes all that remain."""
         names = []
@@ -146,6 +151,38 @@ def apply(
     Raises ValueError or TypeError naming the operator and its operands where the forward
     does; TraceException where a traced operand meets what cannot be traced.
     """
+    if operator.special:
+        return _apply_special(operator, tensors, attributes)
+    # The common operator, spelt out for one and two operands: this is what a tiny tensor pays.
+    try:
+        if len(tensors) == 2:
+            first, second = tensors
+            result = operator.forward(first._array, second._array, **attributes)
+            tracked = first._tracked or second._tracked
+        elif len(tensors) == 1:
+            first = tensors[0]
+            result = operator.forward(first._array, **attributes)
+            tracked = first._tracked
+        else:
+            result = operator.forward(*[t._array for t in tensors], **attributes)
+            tracked = any(t._tracked for t in tensors)
+    except (ValueError, TypeError, IndexError) as error:
+        raise _fault(operator, tensors, attributes, error) from error
+    if type(result) is not tuple:
+        tensor = Tensor(result if type(result) is np.ndarray else np.asarray(result))
+        if tracked:
+            _keep(operator, tensors, attributes, (tensor,), None, False)
+        return tensor
+    wrapped = tuple(Tensor(np.asarray(r)) for r in result)
+    if tracked:
+        _keep(operator, tensors, attributes, wrapped, None, False)
+    return wrapped
+
+
+def _apply_special(
+    operator: Operator, tensors: Sequence[Tensor], attributes: Mapping[str, Any]
+) -> Any:
+    """Operators that take sizes, make views, save for the gradient, or may refuse a trace."""
     sized = False
     plain = attributes
     for name in operator.size_attributes:
@@ -161,11 +198,7 @@ def apply(
     saved = None
     if operator.saves:
         result, saved = result
-    tracked = sized
-    for tensor in tensors:
-        if tensor._tracked:
-            tracked = True
-            break
+    tracked = sized or any(t._tracked for t in tensors)
     if type(result) is tuple:
         wrapped = tuple(Tensor(np.asarray(r)) for r in result)
         if operator.view:

@@ -59,15 +59,24 @@ def operand(value: Any, dtype: np.dtype) -> Tensor:
     return scalar(value, dtype)
 
 
-def operands(operator: str, *values: Any) -> tuple[list[Tensor], np.dtype]:
+def operands(operator: str, *values: Any) -> tuple[Sequence[Tensor], np.dtype]:
     """Tensors of one dtype, by PyTorch's promotion, and that dtype.
 
     Raises TypeError naming the operator for anything that is no tensor, array or number.
     """
-    if all(isinstance(v, Tensor) for v in values):
+    if len(values) == 2:
+        first, second = values
+        if isinstance(first, Tensor):
+            dtype = first._array.dtype
+            if isinstance(second, Tensor):
+                if dtype is second._array.dtype:
+                    return values, dtype
+            elif type(second) is float and dtype.kind == "f":
+                return (first, scalar(second, dtype)), dtype
+    elif all(isinstance(v, Tensor) for v in values):
         dtype = values[0]._array.dtype
         if all(v._array.dtype == dtype for v in values[1:]):
-            return list(values), dtype
+            return values, dtype
     dtype = meet(operator, values)
     return [operand(v, dtype) for v in values], dtype
 
