@@ -39,6 +39,17 @@ class DifferenceClass(enum.Enum):
     MISSING = "missing"
 
 
+NOT_NUMERIC = frozenset(
+    {
+        DifferenceClass.NAN,
+        DifferenceClass.INFINITY,
+        DifferenceClass.DTYPE,
+        DifferenceClass.SHAPE,
+    }
+)
+"""Classes for which no size of error can be told."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """One array against its reference.
@@ -75,8 +86,7 @@ class Difference:
             return 0
         if self.within:
             return 1
-        numeric = (DifferenceClass.ULP, DifferenceClass.RELATIVE, DifferenceClass.ABSOLUTE)
-        return 2 if self.kind in numeric and self.scaled < 1e-2 else 3
+        return 3 if self.kind in NOT_NUMERIC or self.scaled >= 1e-2 else 2
 
     def __str__(self) -> str:
         match self.kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onemodel.compare.classes import DifferenceClass, difference
+from onemodel.compare.classes import NOT_NUMERIC, DifferenceClass, difference
 from onemodel.compare.engines import (
     ENGINES,
     Column,
@@ -88,6 +88,7 @@ def _rows(
 ) -> tuple[Row, ...]:
     columns = (reference, *others)
     tainted: dict[Value, set[str]] = {}
+    broken: dict[Value, set[str]] = {}
     rows = []
     for value in values:
         node = value.producer
@@ -108,6 +109,11 @@ def _rows(
             if here.kind is DifferenceClass.MISSING and label in inherited
         }
         tainted[value] = beyond | missing
+        # NaN, infinity, dtype and shape begin anew where no operand has such a difference.
+        upset = set().union(*(broken.get(v, ()) for v in node.inputs if v is not None))
+        breaking = {label for label in beyond if differences[label].kind in NOT_NUMERIC}
+        broken[value] = breaking | (missing & upset)
+        begins = (beyond - inherited) | (breaking - upset)
         rows.append(
             Row(
                 value=value.name,
@@ -115,7 +121,7 @@ def _rows(
                 node=node,
                 reference=judge.label,
                 differences=differences,
-                introduced={label: label in beyond - inherited for label in differences},
+                introduced={label: label in begins for label in differences},
             )
         )
     return tuple(rows)

@@ -151,26 +151,13 @@ def run_eager(
     """The eager library's values: those of the trace at its example, else of a fresh run.
 
     Raises:
-        LookupError: where the subject has no eager code, or offers no run at other feeds.
+        LookupError: where the subject has no eager code.
+        ValueError: at other feeds than the example, for a trace without a function to repeat.
     """
-    traced = subject.traced
-    if traced is None:
+    if subject.traced is None:
         raise LookupError("a file has no eager code; give arrays by name instead")
-    recorded = traced.values
-    if all(name in recorded and _same(recorded[name], array) for name, array in feeds.items()):
-        return {name: to_array(recorded[name]) for name in names if name in recorded}
-    rerun = getattr(traced, "eager_values", None)
-    if rerun is None:
-        raise LookupError("eager values are known at the traced example only")
-    known = rerun(dict(feeds))
+    known = subject.traced.eager_values(dict(feeds))
     return {name: to_array(known[name]) for name in names if name in known}
-
-
-def _same(recorded: Any, array: np.ndarray) -> bool:
-    known = to_array(recorded)
-    return known.dtype == array.dtype and np.array_equal(
-        known, array, equal_nan=known.dtype.kind in "fc"
-    )
 
 
 def run_session(

@@ -22,7 +22,8 @@ class Row:
 
     ``reference`` is the first column that has the value; all others are judged by it.
     ``introduced`` is True where the value differs beyond the tolerance though every
-    operand of its node is within it: the difference begins here.
+    operand of its node is within it: the difference begins here. So does a NaN, an
+    infinity, a dtype or a shape that no operand differs in.
     """
 
     value: str

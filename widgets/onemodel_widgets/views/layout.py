@@ -61,7 +61,8 @@ def box_size(box: Box) -> tuple[float, float]:
     """Width and height of a box that holds its title and lines."""
     if box.kind in ("reference", "shape"):
         return text_width(box.title, LINE_SIZE, mono=True) + 14, 17.0
-    widths = [text_width(box.title, TITLE_SIZE, bold=True)]
+    button = 24 if box.kind in ("group", "repeat") else 0
+    widths = [text_width(box.title, TITLE_SIZE, bold=True) + button]
     widths.extend(text_width(line, LINE_SIZE, mono=True) for line in box.lines)
     height = 2 * _PADDING_Y + LINE_HEIGHT + 1 + LINE_HEIGHT * len(box.lines)
     return max(58.0, max(widths) + 2 * _PADDING_X), height

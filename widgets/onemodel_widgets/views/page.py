@@ -22,6 +22,11 @@ def escape(text: object) -> str:
     return html.escape(clean(str(text)), quote=True)
 
 
+def escape_lines(text: str) -> str:
+    """Like :func:`escape`, with line breaks kept; for ``<pre>``."""
+    return "\n".join(escape(line) for line in text.splitlines())
+
+
 @functools.cache
 def style() -> str:
     """The style sheet of all views, scoped to their root class."""
@@ -67,7 +72,7 @@ def legend(roles: Iterable[str]) -> str:
     """What the colours mean, for the roles that occur."""
     present = set(roles)
     spans = "".join(
-        f'<span><i class="om-swatch" style="background:var(--om-{role})"></i>{escape(text)}</span>'
+        f'<span><i class="om-swatch om-swatch-{role}"></i>{escape(text)}</span>'
         for role, text in ROLES.items()
         if role in present
     )

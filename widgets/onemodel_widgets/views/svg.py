@@ -233,6 +233,13 @@ def _frame(box: Box, rect: Rect) -> list[str]:
         f'<rect class="om-face" {where} rx="{radius:g}" fill="{colour}" fill-opacity="0.09" '
         f'stroke="{colour}" stroke-opacity="0.75"{dash}/>'
     )
+    if box.kind in ("group", "repeat"):
+        right, top = rect.x + rect.width - 16, rect.y + 3
+        parts.append(
+            f'<g class="om-open"><rect x="{right:g}" y="{top:g}" width="13" height="13" rx="3" '
+            f'fill="{colour}" fill-opacity="0.14"/><path d="M{right + 3:g},{top + 6.5:g}h7'
+            f'm-3.5,-3.5v7" fill="none" stroke="{colour}" stroke-width="1.4"/></g>'
+        )
     if not pill and box.kind != "ghost":
         x, y, h = rect.x, rect.y, rect.height
         parts.append(
