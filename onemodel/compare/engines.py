@@ -15,7 +15,7 @@ from onemodel.onnx_io import reader, writer
 from onemodel.session.session import Session
 
 ENGINES = ("eager", "session", "onnxruntime")
-"""Engines by name. ``session:exact`` asks for an arithmetic mode of the session."""
+"""Engines by name. ``session`` runs the graph as it is, ``session:passes`` after all passes."""
 
 _MESSAGE_LIMIT = 2**31 - 1
 
@@ -135,9 +135,8 @@ def _run(
         return run_eager(subject, feeds, names)
     if what == "onnxruntime":
         return run_onnxruntime(subject, feeds, names)
-    if isinstance(what, str) and what.partition(":")[0] == "session":
-        mode = what.partition(":")[2]
-        return run_session(subject.graph, feeds, names, mode)
+    if what in ("session", "session:passes"):
+        return run_session(subject.graph, feeds, names, passes=what != "session")
     if isinstance(what, str) and not Path(what).suffix:
         raise ValueError(f"there is no engine named {what!r}; there are {', '.join(ENGINES)}")
     other = subject_of(what).graph
@@ -161,11 +160,12 @@ def run_eager(
 
 
 def run_session(
-    graph: Graph, feeds: Mapping[str, np.ndarray], names: Sequence[str], mode: str = ""
+    graph: Graph, feeds: Mapping[str, np.ndarray], names: Sequence[str], *, passes: bool = False
 ) -> dict[str, np.ndarray]:
-    """Every value of ``names`` from one run of our session; ``mode`` names its arithmetic."""
-    session = Session(graph, mode=mode) if mode else Session(graph)
-    return dict(session.run(dict(feeds), outputs=list(names)))
+    """Values of ``names`` from one run of our session; ``passes`` may leave some out."""
+    session = Session(graph) if passes else Session(graph, passes=())
+    left = {value.name for value in session.graph.values()}
+    return session.run(dict(feeds), outputs=[name for name in names if name in left])
 
 
 def run_onnxruntime(

@@ -1,0 +1,74 @@
+"""DiffView: engines side by side, value by value, the first difference selected at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import traitlets
+
+from onemodel.compare import Report, compare
+from onemodel.compare.engines import ENGINES
+from onemodel_widgets.shell import View, front_end
+from onemodel_widgets.views.diff import DiffData, diff_body, diff_data
+
+
+class DiffTraits(traitlets.HasTraits):
+    """The comparison's part of a widget."""
+
+    diff_html = traitlets.Unicode("").tag(sync=True)
+    diff_status = traitlets.Unicode("").tag(sync=True)
+
+    _diff: DiffData
+    _report: Report
+
+    def _start_diff(self, report: Report) -> None:
+        self._report = report
+        self._diff = diff_data(report)
+        self.diff_html = diff_body(self._diff)
+        self.diff_status = (
+            f"First introduced at {self._diff.first}"
+            if self._diff.first
+            else "No difference beyond the tolerance."
+        )
+
+
+class DiffView(DiffTraits, View):
+    """Every value in every engine; the node that introduces a difference is selected.
+
+    Args:
+        shown: a ``Report``, or what :func:`onemodel.compare.compare` takes.
+        feeds: arrays by input name, where ``shown`` is no report; a trace's own example else.
+        against: the columns, where ``shown`` is no report.
+    """
+
+    _esm = front_end("diffPanel", "tables.js")
+
+    def __init__(
+        self,
+        shown: Any,
+        feeds: Mapping[str, Any] | None = None,
+        against: Sequence[Any] = ENGINES,
+    ) -> None:
+        super().__init__()
+        report = shown if isinstance(shown, Report) else compare(shown, feeds, against)
+        self._start_diff(report)
+        self.selected = self._diff.first
+
+    @property
+    def report(self) -> Report:
+        """The comparison behind the view."""
+        return self._report
+
+    def __repr__(self) -> str:
+        data = self._diff
+        verdict = f"{data.differing} differ, first {data.first}" if data.differing else "all agree"
+        return f"DiffView({data.name}: {data.total} values, {verdict})"
+
+    def to_html(self) -> str:
+        """The table as a static fragment."""
+        return self._diff.to_html()
+
+    def to_text(self) -> str:
+        """The table as plain text."""
+        return self._diff.to_text()
