@@ -49,6 +49,7 @@ class Writer:
     constants: dict[Any, Value] = field(default_factory=dict)
     size_values: dict[Extent, Value] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
+    checked: dict[Any, Any] = field(default_factory=dict)
 
     def unique(self, wanted: str) -> str:
         """``wanted``, with a number behind it where it is taken."""
@@ -130,9 +131,7 @@ class GraphContext:
         values = [self.constant(v) if isinstance(v, np.ndarray) else v for v in inputs]
         while values and values[-1] is None:
             values.pop()
-        schema = self._schema(op_type, domain)
-        typed = self._attributes(schema, op_type, attributes)
-        dtypes = self._check(schema, op_type, domain, values, typed, outputs)
+        typed, dtypes = self._checked(op_type, domain, values, attributes, outputs)
         stem = f"{self.scope}/{op_type}" if self.scope else op_type
         name = self.writer.unique(stem)
         results = [
@@ -299,6 +298,26 @@ class GraphContext:
 
     # --- checks ---------------------------------------------------------------------------
 
+    def _checked(
+        self,
+        op_type: str,
+        domain: str,
+        values: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        outputs: int,
+    ) -> tuple[dict[str, Any], Sequence[np.dtype | None]]:
+        """Typed attributes and output dtypes; equal nodes are checked once per graph."""
+        operands = tuple(None if v is None else v.dtype for v in values)
+        key = _cache_key(op_type, domain, operands, attributes, outputs)
+        known = self.writer.checked.get(key) if key is not None else None
+        if known is None:
+            schema = self._schema(op_type, domain)
+            typed = self._attributes(schema, op_type, attributes)
+            known = typed, self._check(schema, op_type, domain, values, typed, outputs)
+            if key is not None:
+                self.writer.checked[key] = known
+        return dict(known[0]), known[1]
+
     def _schema(self, op_type: str, domain: str) -> NodeSchema | None:
         if domain:
             return schema_for(op_type, self.graph.opsets.get(domain, 1), domain)
@@ -398,6 +417,27 @@ class GraphContext:
         return schema.infer_output_dtypes(
             [None if v is None else v.dtype for v in values], attributes, outputs
         )
+
+
+def _cache_key(
+    op_type: str,
+    domain: str,
+    operands: tuple[np.dtype | None, ...],
+    attributes: Mapping[str, Any],
+    outputs: int,
+) -> Any:
+    """What decides whether a node is right; None where an attribute cannot be compared."""
+    parts: list[Any] = [op_type, domain, operands, outputs]
+    for name, value in attributes.items():
+        kind = type(value)
+        if kind is list or kind is tuple:
+            if any(type(item) is not int for item in value):
+                return None
+            value = (kind, *value)
+        elif kind not in (int, float, str, bool, type(None)):
+            return None
+        parts.append((name, value))
+    return tuple(parts)
 
 
 def lowest_opset(op_type: str) -> int | None:
