@@ -15,7 +15,7 @@ def to_complex(x: np.ndarray) -> np.ndarray:
 
 def from_complex(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """A complex array (...) as (..., 2)."""
-    return np.stack((x.real, x.imag), axis=-1).astype(dtype, copy=False)
+    return np.stack((np.real(x), np.imag(x)), axis=-1).astype(dtype, copy=False)
 
 
 def transform(

@@ -51,7 +51,7 @@ def fast(
 
 
 def _pool(
-    pool: list[int] | list[str],
+    pool: Sequence[int | str],
     starts: Sequence[int],
     indexes: Sequence[int],
     shortest: int,

@@ -54,7 +54,8 @@ def forward(input: np.ndarray, other: np.ndarray, *, rounding_mode: str | None) 
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     left, right = record.arrays
     if record.attributes["rounding_mode"] is not None:
-        return tuple(np.zeros_like(a) if a.dtype.kind not in "iub" else None for a in (left, right))
+        flat = [np.zeros_like(a) if a.dtype.kind not in "iub" else None for a in (left, right)]
+        return flat[0], flat[1]
     scaled = grad / conjugate(right)
     return (
         unbroadcast(scaled, left.shape) if record.needs[0] else None,

@@ -161,7 +161,8 @@ def _write_cuts(g: Any, input: Any, cuts: dict[int, tuple[Any, Any, int]]) -> An
         fixed = size.is_static and isinstance(start, int) and not isinstance(end, Extent)
         if g.opset < 10 and step != 1 and fixed:
             far = size.value if step > 0 else -1
-            places = g.ints(range(start, far if end is None else end, step))
+            stop = end if isinstance(end, int) else far
+            places = g.ints(range(start, stop, step))
             result = g.op("Gather", result, places, axis=dim)
             del rest[dim]
     if not rest:
@@ -170,7 +171,7 @@ def _write_cuts(g: Any, input: Any, cuts: dict[int, tuple[Any, Any, int]]) -> An
     return helpers.slice_(g, result, starts, ends, list(rest), steps)
 
 
-def _case(name: str, cut: Callable[[Any], Any], *shapes: Any, **options: Any) -> Case:
+def _case(name: str, cut: Callable[..., Any], *shapes: Any, **options: Any) -> Case:
     """NumPy's indexing is the reference of ours."""
     return Case(shapes, call=cut, reference=cut, name=name, **options)
 

@@ -171,8 +171,9 @@ def reference(
     return normal * (1 if weight is None else weight) + (0 if bias is None else bias)
 
 
-def _call(*tensors: Tensor, normalized_shape: Any, **rest: Any) -> Tensor:
-    return layer_norm(tensors[0], normalized_shape, *tensors[1:], **rest)
+def _call(input: Tensor, *scaling: Tensor, normalized_shape: Any, **rest: Any) -> Tensor:
+    weight, bias = (*scaling, None, None)[:2]
+    return layer_norm(input, normalized_shape, weight, bias, **rest)
 
 
 CASES = (

@@ -43,7 +43,7 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
         grads[0] = unbroadcast(grad * slope, base.shape)
     if record.needs[1]:
         slope = conjugate(record.results[0] * np.log(base))
-        flat = (base == 0) & (exponent.real >= 0)  # 0 ** y is 0 for every y above 0
+        flat = (base == 0) & (np.real(exponent) >= 0)  # 0 ** y is 0 for every y above 0
         slope = np.where(flat, np.zeros((), slope.dtype), slope)
         grads[1] = unbroadcast(grad * slope, exponent.shape)
     return grads[0], grads[1]

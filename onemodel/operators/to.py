@@ -30,7 +30,7 @@ def to(input: Any, dtype: Any) -> Tensor:
 
 def forward(input: np.ndarray, *, dtype: np.dtype) -> np.ndarray:
     if input.dtype.kind == "c" and dtype.kind != "c":
-        input = input.real
+        input = np.real(input)
     with np.errstate(invalid="ignore", over="ignore"):
         return input.astype(dtype)
 

@@ -66,7 +66,7 @@ CASES = (
     Case(
         (In(("batch", 3), "bool"), ("batch", 3)),
         call=lambda condition, x: where(condition, x, -1.5),
-        reference=lambda condition, x: reference(condition, x, np.float64(-1.5)),
+        reference=lambda condition, x: reference(condition, x, np.array(-1.5)),
         lowest=9,
         name="number",
     ),
