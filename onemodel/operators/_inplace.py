@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from onemodel.autograd.grad_mode import mode as grad_mode
+from onemodel.operators._promote import conversion
 from onemodel.tensors import seam
 from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
@@ -20,6 +22,11 @@ def in_place(declaration: Callable[..., Any], name: str) -> Callable[..., Tensor
     """``x.add_(y)`` from ``add``. The result must fit into ``x``: same shape, castable dtype."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        mark = self._mark
+        if mark is not None and mark.live and mark.owns(self) and _unaliased(self):
+            # Nobody else sees this memory: the functional form says the same.
+            _rebind(self, declaration(self, *args, **kwargs), name)
+            return self
         seam.write(self, name)
         replace(self, lambda before: declaration(before, *args, **kwargs), name)
         return self
@@ -44,9 +51,32 @@ def replace(tensor: Tensor, compute: Callable[[Tensor], Tensor], name: str) -> N
             _record=tensor._record, _position=tensor._position, _tracked=tensor._tracked
         )
     result = compute(before)
+    if result._mark is not None and result._mark.live:
+        if not _unaliased(tensor) or not result._mark.saw_birth(tensor):
+            result._mark.on_write(name)
+        _rebind(tensor, result, name)
+        return
     if tensor._view and grad_mode.enabled and result._record is not None:
         raise RuntimeError(_VIEW.format(name=name))
     _store(tensor, result, name)
+
+
+def _unaliased(tensor: Tensor) -> bool:
+    """Whether no other tensor shares the memory of this one."""
+    # Every sharer holds the storage: this tensor's reference and the argument are two.
+    return tensor._storage is None or sys.getrefcount(tensor._storage) <= 2
+
+
+def _rebind(tensor: Tensor, result: Tensor, name: str) -> None:
+    """Let ``tensor`` be ``result`` from now on: an in-place operator in its functional form.
+
+    The memory of the old value is left alone, so that the trace keeps its example array.
+    """
+    _check_fit(tensor, result, name)
+    if result._array.dtype != tensor._array.dtype:
+        result = conversion("to")(result, tensor._array.dtype)
+    tensor._array, tensor._mark = result._array, result._mark
+    tensor._storage, tensor._view, tensor._tracked = None, False, True
 
 
 def _check_history(tensor: Tensor, name: str) -> None:
@@ -59,7 +89,7 @@ def _check_history(tensor: Tensor, name: str) -> None:
         raise RuntimeError(_VIEW.format(name=name))
 
 
-def _store(tensor: Tensor, result: Tensor, name: str) -> None:
+def _check_fit(tensor: Tensor, result: Tensor, name: str) -> None:
     target, source = tensor._array, result._array
     if source.shape != target.shape:
         raise ValueError(
@@ -68,6 +98,11 @@ def _store(tensor: Tensor, result: Tensor, name: str) -> None:
         )
     if category(source.dtype) > category(target.dtype):
         raise TypeError(f"{name}: a {source.dtype} result does not fit into {target.dtype}")
+
+
+def _store(tensor: Tensor, result: Tensor, name: str) -> None:
+    _check_fit(tensor, result, name)
+    target, source = tensor._array, result._array
     target[...] = source.astype(target.dtype, copy=False)
     tensor._own_storage().version += 1
     if grad_mode.enabled and (result._record is not None or tensor._record is not None):

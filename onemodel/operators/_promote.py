@@ -33,6 +33,11 @@ def register_conversion(name: str, function: Callable[..., Tensor]) -> None:
     _convert[name] = function
 
 
+def conversion(name: str) -> Callable[..., Tensor]:
+    """``to`` or ``scalar_tensor``."""
+    return _convert[name]
+
+
 def scalar(value: Any, dtype: np.dtype) -> Tensor:
     """A number as a 0-d constant. Kept, so that a traced graph holds each number once."""
     key = (value, type(value), dtype)

@@ -45,6 +45,14 @@ class Mark(Protocol):
         """An operator that must not be traced in this way. Raises."""
         ...
 
+    def owns(self, tensor: Tensor) -> bool:
+        """Whether ``tensor`` may be rebound by an in-place operator: not an input's memory."""
+        ...
+
+    def saw_birth(self, tensor: Tensor) -> bool:
+        """Whether the memory of ``tensor`` was made while its listener recorded."""
+        ...
+
     def on_foreign(self, record: Any) -> None:
         """The tensor meets an operator on a thread where nobody listens."""
         ...

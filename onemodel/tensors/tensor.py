@@ -328,7 +328,7 @@ class Tensor:
     def _write(self, operation: str) -> np.ndarray:
         """The array, to be written by the caller: asks the seam, then raises the version."""
         seam.write(self, operation)
-        if self._requires_grad and self._record is None and _GRAD_ENABLED():
+        if self._requires_grad and self._record is None and _GRAD_MODE[0]():
             raise RuntimeError(
                 f"{operation} would change a leaf that requires gradients; "
                 "do it inside om.no_grad(), or on x.detach()"
@@ -407,13 +407,12 @@ class Tensor:
 
 # Filled by the floors above: NumPy functions that mean one of our operators, and grad mode.
 _UFUNCS: dict[str, Callable[..., Any]] = {}
-_GRAD_ENABLED: Callable[[], bool] = lambda: True  # noqa: E731
+_GRAD_MODE: list[Callable[[], bool]] = [lambda: True]
 
 
 def connect_grad_mode(enabled: Callable[[], bool]) -> None:
     """Tell the tensor layer how to ask whether gradients are recorded."""
-    global _GRAD_ENABLED
-    _GRAD_ENABLED = enabled
+    _GRAD_MODE[0] = enabled
 
 
 def _release(value: Any, operation: str) -> Any:

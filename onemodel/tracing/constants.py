@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +21,13 @@ LIMIT = 2**31
 
 @dataclass(eq=False, slots=True)
 class Captured:
-    """One captured tensor: the tensor itself, its copy, the version and place of capture."""
+    """One captured tensor: its memory, its copy, the version and place of capture.
 
-    tensor: Tensor
+    The storage is held weakly: whether other tensors share it is asked by counting holders.
+    """
+
+    array: np.ndarray
+    storage: weakref.ref[Storage]
     value: Value
     copy: np.ndarray
     version: int
@@ -98,7 +103,10 @@ class Constants:
         else:
             value = self._writer.initializer(copy, wanted)
         site = sites.current_site(3)
-        self._captured[key] = Captured(tensor, value, copy, tensor.version, site)
+        storage = tensor._own_storage()
+        self._captured[key] = Captured(
+            tensor._array, weakref.ref(storage), value, copy, storage.version, site
+        )
         return value
 
     def _wanted_name(self, key: Any, tensor: Tensor) -> str:
@@ -116,17 +124,17 @@ class Constants:
     ) -> None:
         """Remember a write to memory that is older than the trace, or captured already."""
         storage = tensor._own_storage()
-        captured = any(c.tensor._storage is storage for c in self._captured.values())
+        captured = any(c.storage() is storage for c in self._captured.values())
         if storage.epoch < epoch or captured:
             self._writes.setdefault(id(storage), Write(storage, operation, site))
 
     def changes(self) -> Iterator[Change]:
         """Captured constants whose memory was written during the trace, or no longer agrees."""
         for captured in self._captured.values():
-            storage = captured.tensor._storage
+            storage = captured.storage()
             write = self._writes.get(id(storage)) if storage is not None else None
-            moved = captured.tensor.version != captured.version
-            if write is not None or moved or not _same(captured.copy, captured.tensor._array):
+            moved = storage is not None and storage.version != captured.version
+            if write is not None or moved or not _same(captured.copy, captured.array):
                 yield Change(captured, write)
 
 

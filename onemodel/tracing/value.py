@@ -12,6 +12,7 @@ from onemodel.axes.extent import Axes, Extent, axes_text
 from onemodel.axes.size import Size, SizeEvent
 from onemodel.errors import CallSite
 from onemodel.graph.ir import Value
+from onemodel.tensors.tensor import Tensor
 from onemodel.tracing import sites
 
 if TYPE_CHECKING:
@@ -101,6 +102,13 @@ class TracedValue:
             self.tracer.refuse(
                 refusal.code, operation, refusal.message, value=self, rewrites=refusal.rewrites
             )
+
+    def owns(self, tensor: Tensor) -> bool:
+        return self.record is not None or tensor._array is not self.array
+
+    def saw_birth(self, tensor: Tensor) -> bool:
+        storage = tensor._storage
+        return (tensor._epoch if storage is None else storage.epoch) >= self.tracer.epoch
 
     def on_foreign(self, record: Any) -> None:
         if not self.tracer.finished:
