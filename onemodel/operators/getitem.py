@@ -149,6 +149,8 @@ def _canonical(entry: tuple[Any, Any, int], size: Any) -> tuple[Any, Any, int]:
         return first, None if at_end else last, step
     if start is None:
         start = 0 if step > 0 else _FAR
+    if step > 0 and stop is not None and as_extent(stop) == as_extent(size):
+        stop = None
     return start, stop, step
 
 
