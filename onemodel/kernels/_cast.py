@@ -19,6 +19,10 @@ _SATURATING = frozenset(
 )
 
 
+_SPECIAL = {"nan": "NaN", "inf": "INF", "-inf": "-INF"}
+"""ONNX spells these out; float32 comes with the 8 digits that ONNX Runtime prints."""
+
+
 def cast(
     x: np.ndarray, dtype: np.dtype, saturate: bool = True, round_mode: str = "up"
 ) -> np.ndarray:
@@ -65,9 +69,16 @@ def _whole(word: str) -> int:
 def _to_strings(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "b":
         return np.where(x, "1", "0").astype(object)
-    if x.dtype.kind == "V":
-        x = x.astype(np.float32)
-    return x.astype(np.str_).astype(object)
+    if x.dtype.kind in "iu":
+        return x.astype(np.str_).astype(object)
+    if x.dtype == np.float64:
+        words = [repr(value).removesuffix(".0") for value in x.ravel().tolist()]
+    else:
+        words = [f"{value:.8g}" for value in x.ravel().tolist()]
+    words = [_SPECIAL.get(word, word) for word in words]
+    result = np.empty(x.size, dtype=object)
+    result[:] = words
+    return result.reshape(x.shape)
 
 
 def _to_float8(x: np.ndarray, dtype: np.dtype, saturate: bool) -> np.ndarray:

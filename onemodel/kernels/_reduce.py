@@ -38,7 +38,7 @@ def axes_as_input(core: Core, pointwise: Callable[[np.ndarray], np.ndarray]) -> 
     ) -> np.ndarray:
         where = axes_tuple(axes)
         if where is None and noop_with_empty_axes:
-            return np.asarray(pointwise(data))
+            return np.asarray(pointwise(data)).astype(data.dtype, copy=False)
         return run(core, data, where, bool(keepdims))
 
     return fast

@@ -18,7 +18,7 @@ _HALF = np.float32(0.5)
 class Axis:
     """One axis to resample: sizes, scale, and the region of interest of tf_crop_and_resize.
 
-    ``length`` is the resized length as align_corners counts it: ``output``, or since
+    ``length`` is the resized length as coordinates count it: ``output``, or since
     opset 19 the exact product of size and scale, which need not be whole.
     """
 
@@ -49,7 +49,7 @@ def coordinates(axis: Axis, mode: str) -> np.ndarray:
     if mode == "tf_half_pixel_for_nn":
         return (x + _HALF) / scale
     if mode == "half_pixel_symmetric":
-        adjustment = np.float32(axis.output) / (scale * np.float32(axis.size))
+        adjustment = np.float32(axis.output / axis.length)
         offset = np.float32(axis.size) * _HALF * (np.float32(1) - adjustment)
         return offset + (x + _HALF) / scale - _HALF
     if mode == "tf_crop_and_resize":

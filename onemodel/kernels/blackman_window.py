@@ -8,7 +8,7 @@ NODE_TYPE = "BlackmanWindow"
 
 
 def fast(size: np.ndarray, *, output_datatype: int = 1, periodic: int = 1) -> np.ndarray:
-    """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N); N is ``size``, one less if not periodic."""
+    """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N), N as for HannWindow."""
     return cosine_window(size, periodic, output_datatype, (0.42, -0.5, 0.08))
 
 

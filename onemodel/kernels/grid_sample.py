@@ -57,7 +57,8 @@ def _axis_taps(place: np.ndarray, size: int, align: bool, mode: str, padding: st
     low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
     if mode == "nearest":
         position = np.rint(position)
-    if padding == "border":
+    if padding == "border" and mode != "cubic":
+        # A cubic curve is read where it is asked for; only its pixels stay inside.
         position = np.clip(position, 0, size - 1)
     elif padding == "reflection":
         position = _reflected(position, low, high)

@@ -37,7 +37,7 @@ def fast(
     """(Y, Y_h, Y_c) of x (T, B, I), or (B, T, I) with ``layout=1``.
 
     Weights w (D, 4H, I), r (D, 4H, H), b (D, 8H), peepholes p (D, 3H) hold the
-    gates in the order i, o, f, c (p: i, o, f). Steps beyond ``sequence_lens`` give
+    gates in the order i, o, f, c (p: i, o, f). ``clip`` bounds what enters the gates. Steps beyond ``sequence_lens`` give
     zeros in Y and leave the states. float16 and bfloat16 are computed in float32.
     """
     arranged = arrange(widen(x), sequence_lens, direction, layout)
@@ -159,7 +159,7 @@ class _Cell:
         c = forget * c + i * g(self._clipped(zc))
         if p is not None:
             zo = zo + p[n : 2 * n] * c
-        np.multiply(f(self._clipped(zo)), last(self._clipped(c)), out=h)
+        np.multiply(f(self._clipped(zo)), last(c), out=h)
         return c
 
     def _clipped(self, z: np.ndarray) -> np.ndarray:

@@ -27,10 +27,15 @@ def fast(
 
 
 def _python_slice(start: int, end: int, step: int, size: int) -> slice:
-    if step > 0 or end >= 0:
-        return slice(start, end, step)
-    # Backwards, an end before the first element means "through the first element".
-    return slice(start, None if end + size < 0 else end, step)
+    """ONNX clamps both bounds into the axis; Python reads a clamped -1 as the last element."""
+    if start < 0:
+        start += size
+    if end < 0:
+        end += size
+    if step > 0:
+        return slice(max(start, 0), max(end, 0), step)
+    start, end = min(max(start, 0), size - 1), min(max(end, -1), size - 1)
+    return slice(start, None if end < 0 else end, step) if size else slice(0, 0, step)
 
 
 def slice_1(
