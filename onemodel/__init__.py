@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from onemodel.session.session import Session
     from onemodel.symbolic.registry import Overrides, onnx_symbolic
     from onemodel.tracing.model import TracedModel
-    from onemodel.tracing.trace import trace
+    from onemodel.tracing.trace import refusals, trace
     from onemodel.tracing.tracer import Tracer
 
 __version__ = "0.1.0"
@@ -61,6 +61,7 @@ _LAZY = {
     "compare": ("onemodel.compare", "compare"),
     "nn": ("onemodel.nn", ""),
     "onnx_symbolic": ("onemodel.symbolic.registry", "onnx_symbolic"),
+    "refusals": ("onemodel.tracing.trace", "refusals"),
     "trace": ("onemodel.tracing.trace", "trace"),
     "training": ("onemodel.training", ""),
 }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onemodel.axes.size import Size
+from onemodel.errors import TraceException
 from onemodel.symbolic.registry import Overrides
 from onemodel.tensors.tensor import Tensor, as_array
 from onemodel.tracing.model import TracedModel
@@ -56,6 +57,23 @@ def trace(
     else:
         first.verification = "not verified: verify=False"
     return first
+
+
+def refusals(
+    model: Callable[..., Any],
+    *examples: Any,
+    axes: AxesArgument = None,
+    opset: int = 20,
+    strict_sizes: bool = False,
+    **named_examples: Any,
+) -> list[TraceException]:
+    """Every refusal of one run, not only the first: each one goes on with the example's value.
+
+    Arguments are those of :func:`trace`. An empty list means that one run met nothing to
+    refuse; repeating it, as :func:`trace` does, may still find what one run cannot show.
+    """
+    run = _Run(model, _arguments(model, examples, named_examples), axes, opset)
+    return run.collect(strict_sizes)
 
 
 @dataclass
@@ -117,17 +135,26 @@ class _Run:
         """One recorded run on ``feeds``."""
         tracer = Tracer._begin(self.opset, strict_sizes, overrides, _call.__code__)
         with tracer:
-            _name_weights(tracer, self.model)
-            tensors = {
-                name: tracer.input(name, array, self._axes.get(name))
-                for name, array in feeds.items()
-            }
-            arguments = {name: _fill(s, tensors) for name, s in self._structure.items()}
-            positional = [v for n in self._positional for v in _spread(n, arguments.pop(n))]
-            result = _call(self.model, positional, arguments)
+            result = self._call_model(tracer, feeds)
             traced = tracer.finish(_outputs(tracer, result))
         traced.graph.name = _model_name(self.model)
         return traced
+
+    def _call_model(self, tracer: Tracer, feeds: Mapping[str, np.ndarray]) -> Any:
+        _name_weights(tracer, self.model)
+        tensors = {
+            name: tracer.input(name, array, self._axes.get(name)) for name, array in feeds.items()
+        }
+        arguments = {name: _fill(s, tensors) for name, s in self._structure.items()}
+        positional = [v for n in self._positional for v in _spread(n, arguments.pop(n))]
+        return _call(self.model, positional, arguments)
+
+    def collect(self, strict_sizes: bool) -> list[TraceException]:
+        """One run that goes on after refusals."""
+        tracer = Tracer._begin(self.opset, strict_sizes, None, _call.__code__)
+        with tracer, tracer.collect() as found:
+            self._call_model(tracer, self.feeds)
+        return list(found)
 
     def guarded(self, feeds: Mapping[str, np.ndarray]) -> TracedModel:
         """One more run, for verification."""

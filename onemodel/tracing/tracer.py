@@ -58,6 +58,7 @@ class Tracer:
         self.opset = opset
         self.strict_sizes = strict_sizes
         self.finished = False
+        self.collecting = False
         self.graph = Graph(opsets={"": opset}, ir_version=IR_VERSIONS.get(opset, 14))
         self.writer = new_writer(self.graph, opset, overrides)
         self.symbols: dict[str, int] = {}
@@ -272,6 +273,14 @@ class Tracer:
 
     def on_record(self, record: Any, results: Sequence[Tensor]) -> None:
         """An operator ran on a traced tensor or on symbolic sizes: write it."""
+        try:
+            self._record(record, results)
+        except TraceException:
+            # While collecting, the result stays the example's and the run goes on.
+            if not self.collecting:
+                raise
+
+    def _record(self, record: Any, results: Sequence[Tensor]) -> None:
         operator = record.operator
         inputs = tuple(self._operand(t, operator.name) for t in record.inputs)
         attributes = {k: _with_extents(v) for k, v in record.attributes.items()}
@@ -280,7 +289,7 @@ class Tracer:
             for v, t in zip(inputs, record.inputs, strict=True)
         )
         entry = TraceRecord(
-            len(self.records), operator, inputs, attributes, sites.current_site(2), self._scope
+            len(self.records), operator, inputs, attributes, sites.current_site(3), self._scope
         )
         out_axes = self._infer(entry, in_axes, results)
         if operator.alias is not None and len(results) == 1:
@@ -379,10 +388,16 @@ class Tracer:
         self.constants.note_write(tensor, operation, sites.current_site(2), self.epoch)
 
     def on_random(self, operation: str) -> None:
-        raise self.refuse("OM603", operation, f"{operation} draws random numbers inside a trace")
+        self.refuse_or_go_on(
+            self.exception(
+                "OM603", operation, f"{operation} draws random numbers inside a trace"
+            )
+        )
 
     def on_no_grad(self) -> None:
-        raise self.refuse("OM301", "no_grad()", "no_grad() was entered while a trace records")
+        self.refuse_or_go_on(
+            self.exception("OM301", "no_grad()", "no_grad() was entered while a trace records")
+        )
 
     def on_size(self, event: SizeEvent) -> None:
         """A symbolic size was consumed as a fixed number."""
@@ -397,12 +412,14 @@ class Tracer:
             )
         if self.strict_sizes and event.operation != "__str__":
             code = "OM405" if event.other is not None else "OM401"
-            raise self.refuse(
-                code,
-                event.operation,
-                f"the symbolic size {event.extent} was used as the fixed number {event.value} "
-                f"({event.operation}) and strict_sizes is on",
-                extents=(event.extent,),
+            self.refuse_or_go_on(
+                self.exception(
+                    code,
+                    event.operation,
+                    f"the symbolic size {event.extent} was used as the fixed number "
+                    f"{event.value} ({event.operation}) and strict_sizes is on",
+                    extents=(event.extent,),
+                )
             )
 
     def _assumed(self, extent: Extent, number: int) -> None:
@@ -417,10 +434,10 @@ class Tracer:
     # --- refusals -------------------------------------------------------------------------
 
     def refuse_read(self, value: TracedValue, operation: str) -> None:
-        raise self._remember(refusal.of_read(self, value, operation, sys._getframe(2)))
+        self.refuse_or_go_on(refusal.of_read(self, value, operation, sys._getframe(2)))
 
     def refuse_write(self, value: TracedValue, operation: str) -> None:
-        raise self._remember(refusal.of_write(self, value, operation, sys._getframe(2)))
+        self.refuse_or_go_on(refusal.of_write(self, value, operation, sys._getframe(2)))
 
     def refuse(
         self,
@@ -474,9 +491,32 @@ class Tracer:
             site=site,
         )
 
+    def refuse_or_go_on(self, error: TraceException) -> None:
+        """Raise ``error``; while collecting, remember it and let the run go on."""
+        self._remember(error)
+        if not self.collecting:
+            raise error
+
     def _remember(self, error: TraceException) -> TraceException:
         self.refusals.append(error)
         return error
+
+    @contextmanager
+    def collect(self) -> Iterator[list[TraceException]]:
+        """Go on after each refusal with the example's value; the list of them all.
+
+        ::
+
+            with tracer.collect() as refusals:
+                model(x)
+
+        A trace that refused anything never hands out a graph.
+        """
+        before, self.collecting = self.collecting, True
+        try:
+            yield self.refusals
+        finally:
+            self.collecting = before
 
     @property
     def stop_code(self) -> Any:

@@ -99,8 +99,10 @@ class TracedValue:
 
     def on_refuse(self, operation: str, refusal: Any) -> None:
         if not self.tracer.finished:
-            self.tracer.refuse(
-                refusal.code, operation, refusal.message, value=self, rewrites=refusal.rewrites
+            self.tracer.refuse_or_go_on(
+                self.tracer.exception(
+                    refusal.code, operation, refusal.message, value=self, rewrites=refusal.rewrites
+                )
             )
 
     def owns(self, tensor: Tensor) -> bool:
