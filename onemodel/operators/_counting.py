@@ -1,0 +1,23 @@
+"""0, 1, ..., n - 1 in a graph, where n may be symbolic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.axes.extent import Extent, as_extent
+from onemodel.symbolic.helpers import squeeze
+
+
+def counting(g: Any, size: int | Extent) -> Any:
+    """The int64 vector 0..size-1: a constant, Range (from 11), or the places of ones (from 9)."""
+    extent = as_extent(size)
+    if extent.is_static:
+        return g.constant(np.arange(extent.value, dtype=np.int64))
+    if g.opset >= 11:
+        zero, one = g.constant(np.int64(0)), g.constant(np.int64(1))
+        return g.op("Range", zero, squeeze(g, g.size(extent), [0]), one)
+    g.refuse_below(9, "counting along a symbolic axis")
+    ones = g.op("ConstantOfShape", g.size(extent), value=np.ones(1, np.int64))
+    return squeeze(g, g.op("NonZero", ones), [0])
