@@ -56,8 +56,11 @@ def fixed_values(
     inputs: Iterable[Value],
     constants: Iterable[Value],
     opsets: Mapping[str, int],
-) -> set[Value]:
+) -> tuple[set[Value], set[Value]]:
     """Values computed by nodes of ``graph`` that the shapes of ``inputs`` fix.
+
+    Returns:
+        The fixed values, and all values of fixed shape (inputs and constants among them).
 
     Args:
         graph: nodes in topological order.
@@ -79,7 +82,7 @@ def fixed_values(
                 found.update(node.outputs)
         elif _has_fixed_shape(node, fixed, shaped):
             shaped.update(node.outputs)
-    return found
+    return found, shaped
 
 
 def _asks_for_shape(node: Node, shaped: set[Value]) -> bool:

@@ -7,9 +7,11 @@ The kept values come out of the very kernels a run would use, so bits do not cha
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,21 @@ import numpy as np
 from onemodel.graph.ir import Graph, Value
 from onemodel.session.control import control_flow
 from onemodel.session.determined import fixed_values
-from onemodel.session.program import Program, compile_program
+from onemodel.session.program import Frame, Program, compile_program
+from onemodel.session.small import Fact
 
 MAX_KEPT = 1 << 20
 """Largest value, in bytes, that a plan keeps; a larger one is computed in every run."""
+
+
+MOST_FRAMES = 4
+"""How many sets of buffers a plan keeps: one for each thread that runs it at the same time."""
+
+
+@dataclass(frozen=True)
+class _State:
+    program: Program
+    learned: bool
 
 
 class Plan:
@@ -38,41 +51,73 @@ class Plan:
         self._graph = graph
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
-        self._fixed = fixed_values(
-            graph, inputs, set(graph.initializers) - set(inputs), graph.opsets
-        )
+        constants = set(graph.initializers) - set(inputs)
+        self._fixed, self._shaped = fixed_values(graph, inputs, constants, graph.opsets)
         self.names = tuple(value.name for value in outputs)
-        self.program = self._compile({})
-        self._learned = not self._fixed
+        self.used = 0
+        self._state = _State(self._compile({}, {}), False)
+        # Appending and popping are atomic, so threads share the frames without a lock.
+        self._frames: deque[Frame] = deque(maxlen=MOST_FRAMES)
 
-    def _compile(self, known: Mapping[Value, Any]) -> Program:
+    @property
+    def program(self) -> Program:
+        """What a run does now."""
+        return self._state.program
+
+    def _compile(self, known: Mapping[Value, Any], facts: Mapping[Value, Fact]) -> Program:
         return compile_program(
-            self._graph, self._inputs, self._outputs, self._graph.opsets, control_flow, known
+            self._graph,
+            self._inputs,
+            self._outputs,
+            self._graph.opsets,
+            control_flow,
+            known,
+            facts,
         )
 
     def run(self, arrays: Sequence[Any]) -> dict[str, Any]:
         """Outputs by name; none of them shares memory with an input, a constant or another."""
-        if self._learned:
-            program = self.program
-            results = program.run(arrays)
-        else:
-            program = self.program
-            results = self._learn(program, arrays)
-        return dict(zip(self.names, _owned(results, arrays, program.constants), strict=True))
+        state = self._state
+        if not state.learned:
+            return self._named(self._learn(state.program, arrays), arrays, state.program.constants)
+        try:
+            frame = self._frames.pop()
+        except IndexError:  # every frame is in use by another thread
+            frame = state.program.frame()
+        results = self._named(state.program.run(arrays, frame), arrays, frame.kept)
+        self._frames.append(frame)
+        return results
+
+    def _named(
+        self, results: Sequence[Any], arrays: Sequence[Any], kept: frozenset[int]
+    ) -> dict[str, Any]:
+        """Results by name, copied where the caller may not have them."""
+        if len(results) == 1 and id(results[0]) in kept:
+            return {self.names[0]: results[0].copy()}
+        taken = {id(array) for array in arrays}
+        named = {}
+        for name, result in zip(self.names, results, strict=True):
+            named[name] = _own(result, taken, kept)
+        return named
 
     def _learn(self, program: Program, arrays: Sequence[Any]) -> list[Any]:
         known: dict[Value, Any] = {}
+        facts: dict[Value, Fact] = {
+            value: (array.shape, array.dtype)
+            for value, array in zip(self._inputs, arrays, strict=True)
+            if isinstance(array, np.ndarray)
+        }
 
         def keep(value: Value, result: Any) -> None:
-            if value not in self._fixed or not isinstance(result, np.ndarray | np.generic):
+            if not isinstance(result, np.ndarray | np.generic):
                 return
-            if result.nbytes <= MAX_KEPT:
+            if value in self._fixed and result.nbytes <= MAX_KEPT:
                 known[value] = _frozen(result)
+            if value in self._shaped and isinstance(result, np.ndarray):
+                facts[value] = (result.shape, result.dtype)
 
         results = observed_run(program, arrays, keep)
-        if known:
-            self.program = self._compile(known)
-        self._learned = True
+        self._state = _State(self._compile(known, facts), True)
         return results
 
 
@@ -113,14 +158,9 @@ def _watched(
     return call
 
 
-def _owned(results: Sequence[Any], arrays: Sequence[Any], constants: frozenset[int]) -> list[Any]:
-    taken = {id(array) for array in arrays}
-    return [_own(result, taken, constants) for result in results]
-
-
 def _own(result: Any, taken: set[int], constants: frozenset[int]) -> Any:
     """``result`` where the caller may have it, else a copy."""
-    if isinstance(result, np.ndarray):
+    if type(result) is np.ndarray:
         if result.base is not None or id(result) in taken or id(result) in constants:
             result = result.copy()
         taken.add(id(result))
@@ -131,28 +171,33 @@ def _own(result: Any, taken: set[int], constants: frozenset[int]) -> Any:
 
 
 class PlanCache:
-    """The plans used last, at most ``limit`` of them."""
+    """The plans used last, at most ``limit`` of them.
+
+    Looking up takes no lock: a dict read is atomic, and which plan is the oldest only has to
+    be right when one is thrown away.
+    """
 
     def __init__(self, limit: int = 32) -> None:
-        self._limit = limit
+        self._limit = max(1, limit)
         self._lock = threading.Lock()
-        self._plans: OrderedDict[Hashable, Plan] = OrderedDict()
+        self._plans: dict[Hashable, Plan] = {}
+        self._clock = itertools.count(1)
 
     def get(self, key: Hashable) -> Plan | None:
         """The plan for ``key``, now the youngest, or None."""
-        with self._lock:
-            plan = self._plans.get(key)
-            if plan is not None:
-                self._plans.move_to_end(key)
-            return plan
+        plan = self._plans.get(key)
+        if plan is not None:
+            plan.used = next(self._clock)
+        return plan
 
     def put(self, key: Hashable, plan: Plan) -> Plan:
         """Keep ``plan``; where another thread was faster, its plan is returned."""
         with self._lock:
             plan = self._plans.setdefault(key, plan)
-            self._plans.move_to_end(key)
+            plan.used = next(self._clock)
             while len(self._plans) > self._limit:
-                self._plans.popitem(last=False)
+                oldest = min(self._plans, key=lambda item: self._plans[item].used)
+                del self._plans[oldest]
             return plan
 
     def __len__(self) -> int:

@@ -8,18 +8,57 @@ loop does nothing else: no names, no shapes, no dtypes.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from onemodel.graph.bind import bind, is_control_flow, may_return_tuple
 from onemodel.graph.ir import Graph, Node, Value
 from onemodel.session.errors import RunError
+from onemodel.session.small import MAX_COPIED, Fact, into_buffer, nbytes, prepared, small_step
 
 Step: TypeAlias = "tuple[Callable[..., Any], Callable[[list], Sequence], int, tuple[int, ...]]"
 
 ControlFlow: TypeAlias = Callable[[Node, Mapping[str, int], list[Value]], Callable[..., Any]]
 """Makes the function of a node with bodies; it also takes the captured values, in order."""
+
+
+@dataclass(frozen=True)
+class Small:
+    """A step that a ufunc may write into a buffer: its index, operand slots and result slot."""
+
+    index: int
+    ufunc: np.ufunc
+    operands: tuple[int, ...]
+    slot: int
+    fact: Fact
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A small input, copied to a slot in the shape in which small steps read it."""
+
+    slot: int
+    input: int
+    fact: Fact
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Slots with buffers, and the steps over them.
+
+    ``kept`` holds the ids of all arrays that stay inside; ``inputs`` the buffers that small
+    inputs are copied to, so that what reads them is as fixed as the rest.
+    """
+
+    slots: list[Any]
+    steps: tuple[Step, ...]
+    kept: frozenset[int]
+    inputs: tuple[tuple[np.ndarray, int], ...]
 
 
 @dataclass(frozen=True)
@@ -34,6 +73,8 @@ class Program:
         nodes: the node behind each step.
         values: the value that each step makes, None for a bundle of several.
         constants: ids of every constant array, those of bodies included.
+        small: steps whose result may lie in a buffer.
+        spread: inputs that small steps read from a buffer.
     """
 
     template: list[Any]
@@ -43,19 +84,30 @@ class Program:
     nodes: tuple[Node, ...]
     values: tuple[Value | None, ...]
     constants: frozenset[int]
+    small: tuple[Small, ...] = ()
+    spread: tuple[Spread, ...] = ()
 
-    def run(self, arguments: Sequence[Any]) -> list[Any]:
+    def run(self, arguments: Sequence[Any], frame: Frame | None = None) -> list[Any]:
         """The results for ``arguments``, one per input, which are neither checked nor changed.
+
+        ``frame`` brings buffers for small results; results may be views of them.
 
         Raises:
             RunError: where a node fails.
         """
-        slots = self.template.copy()
+        if frame is None:
+            slots, steps = self.template.copy(), self.steps
+            for spread in self.spread:
+                slots[spread.slot] = np.broadcast_to(arguments[spread.input], spread.fact[0])
+        else:
+            slots, steps = frame.slots.copy(), frame.steps
+            for buffer, index in frame.inputs:
+                buffer[...] = arguments[index]
         for slot, argument in zip(self.inputs, arguments, strict=True):
             slots[slot] = argument
         step: Step | None = None
         try:
-            for step in self.steps:
+            for step in steps:
                 function, gather, slot, freed = step
                 slots[slot] = function(*gather(slots))
                 if freed:
@@ -67,11 +119,43 @@ class Program:
             raise RunError(self._node_of(step), error) from error
         return [slots[slot] for slot in self.outputs]
 
+    def frame(self) -> Frame:
+        """Fresh buffers, and the steps that use them."""
+        slots = self.template.copy()
+        for small in self.small:
+            shape, dtype = small.fact
+            slots[small.slot] = np.empty(shape, dtype)
+        inputs = []
+        for spread in self.spread:
+            slots[spread.slot] = np.empty(*spread.fact)
+            inputs.append((slots[spread.slot], spread.input))
+        kept = self.constants | {id(slots[small.slot]) for small in self.small}
+        kept |= {id(buffer) for buffer, _ in inputs}
+        return Frame(slots, tuple(self._with_batches(slots)), kept, tuple(inputs))
+
+    def _with_batches(self, slots: list[Any]) -> Iterator[Step]:
+        """The steps, with those that read nothing but buffers and constants put together."""
+        by_index = {small.index: small for small in self.small}
+        batch: list[Callable[[], Any]] = []
+        for index, step in enumerate(self.steps):
+            small = by_index.get(index)
+            if small is not None and all(slots[place] is not None for place in small.operands):
+                operands = [slots[place] for place in small.operands]
+                batch.append(prepared(small.ufunc, operands, slots[small.slot]))
+                continue
+            if batch:
+                yield partial(_all, tuple(batch)), _nothing, 0, ()
+                batch = []
+            yield step
+        if batch:
+            yield partial(_all, tuple(batch)), _nothing, 0, ()
+
     def _node_of(self, step: Step | None) -> Node:
         for node, candidate in zip(self.nodes, self.steps, strict=True):
             if candidate is step:
                 return node
-        raise AssertionError("a program without steps cannot fail")
+        # Ufuncs over buffers of the right shape: only running out of memory is left to fail.
+        return self.nodes[self.small[0].index]
 
 
 def captures(node: Node) -> list[Value]:
@@ -101,6 +185,7 @@ def compile_program(
     opsets: Mapping[str, int],
     control_flow: ControlFlow,
     known: Mapping[Value, Any] | None = None,
+    facts: Mapping[Value, Fact] | None = None,
 ) -> Program:
     """The steps that lead from ``inputs`` to ``outputs``; nodes that no output needs are left out.
 
@@ -111,24 +196,18 @@ def compile_program(
         opsets: version by domain.
         control_flow: makes functions of nodes with bodies.
         known: values that are already computed and need no node.
+        facts: shapes and dtypes that hold in every run; with them small nodes get buffers.
     """
     constants: dict[Value, Any] = {**graph.initializers, **(known or {})}
     for value in inputs:
         constants.pop(value, None)
-    builder = _Builder(opsets, control_flow)
-    for value in inputs:
-        builder.slot(value)
     needed = _needed(graph, outputs, {*inputs, *constants})
     kept = [node for node in graph.nodes if node in needed]
+    counts = Counter(value for node in kept for value in node.inputs if value is not None)
+    builder = _Builder(opsets, control_flow, constants, facts or {}, inputs, counts, set(outputs))
     last = _last_reads(kept, outputs)
     for position, node in enumerate(kept):
-        for value in reads(node):
-            if value in constants:
-                builder.constant(value, constants[value])
         builder.node(node, needed[node], last, position)
-    for value in outputs:
-        if value in constants:
-            builder.constant(value, constants[value])
     return builder.program(inputs, outputs)
 
 
@@ -159,9 +238,26 @@ def _last_reads(nodes: Sequence[Node], outputs: Iterable[Value]) -> dict[Value, 
 class _Builder:
     """Slots and steps while a program is put together."""
 
-    def __init__(self, opsets: Mapping[str, int], control_flow: ControlFlow) -> None:
+    def __init__(
+        self,
+        opsets: Mapping[str, int],
+        control_flow: ControlFlow,
+        constants: Mapping[Value, Any],
+        facts: Mapping[Value, Fact],
+        inputs: Sequence[Value],
+        reads_of_inputs: Mapping[Value, int],
+        outputs: set[Value],
+    ) -> None:
         self._opsets = opsets
         self._control_flow = control_flow
+        self._given = constants
+        self._facts = facts
+        self._outputs = outputs
+        self._buffered: set[Value] = set()
+        self._smalls: list[Small] = []
+        self._spread: dict[tuple[Value, tuple[int, ...]], Spread] = {}
+        self._inputs = {value: index for index, value in enumerate(inputs)}
+        self._reads = reads_of_inputs
         self._slots: dict[Value, int] = {}
         self._template: list[Any] = [None]  # slot 0 is what omitted inputs read
         self._steps: list[Step] = []
@@ -171,29 +267,28 @@ class _Builder:
         self._written: set[Value] = set()
 
     def slot(self, value: Value) -> int:
-        """The slot of ``value``, a new one at first."""
+        """The slot of ``value``, a new one at first; constants lie in theirs from the start."""
         found = self._slots.get(value)
         if found is None:
-            found = self._slots[value] = self._fresh()
+            found = self._slots[value] = self._fresh(self._given.get(value))
+            if value in self._given:
+                self._constants.add(id(self._given[value]))
         return found
 
-    def _fresh(self) -> int:
-        self._template.append(None)
+    def _fresh(self, content: Any = None) -> int:
+        self._template.append(content)
         return len(self._template) - 1
-
-    def constant(self, value: Value, array: Any) -> None:
-        """Let ``value`` be ``array`` from the start."""
-        self._template[self.slot(value)] = array
-        self._constants.add(id(array))
 
     def node(
         self, node: Node, used: frozenset[Value], last: Mapping[Value, int], position: int
     ) -> None:
         """Add the step of ``node``, and one per output where it has several."""
-        gather = _gather([0 if v is None else self._slots[v] for v in reads(node)])
-        # Inputs and constants stay: they are not ours to free.
+        # Inputs, constants and buffers stay: they are not ours to free.
         done = {v for v in reads(node) if v in self._written and last[v] == position}
         freed = tuple(sorted(self._slots[value] for value in done))
+        if self._small(node, freed):
+            return
+        gather = _gather([0 if v is None else self.slot(v) for v in reads(node)])
         self._written.update(used)
         function = self._function(node, used)
         first = node.outputs[0]
@@ -210,15 +305,71 @@ class _Builder:
                 take = operator.itemgetter(index)
                 self._add(take, _gather([bundle]), node.outputs[index], emptied, node)
 
+    def _small(self, node: Node, freed: tuple[int, ...]) -> bool:
+        """Add ``node`` as a small step, where it is one."""
+        step = small_step(node, self._opsets.get("", 0), self._facts, self._given, self._buffered)
+        output = node.outputs[0]
+        if step is None or (output in self._outputs and nbytes(step.fact) > MAX_COPIED):
+            return False
+        operands = [self._operand(item, step.fact[0]) for item in step.operands]
+        slot = self.slot(output)
+        self._buffered.add(output)
+        index = len(self._steps)
+        self._smalls.append(Small(index, step.ufunc, tuple(operands), slot, step.fact))
+        gather = _gather([*operands, slot])
+        self._add(into_buffer(step.ufunc), gather, output, freed, node)
+        return True
+
+    def _operand(self, item: Value | np.ndarray, shape: tuple[int, ...]) -> int:
+        """The slot of an operand; inputs read often or broadcast get one of the full shape."""
+        if not isinstance(item, Value):
+            return self._fresh(item)
+        index = self._inputs.get(item)
+        if index is None:
+            return self.slot(item)
+        have, dtype = self._facts[item]
+        if nbytes((shape, dtype)) > MAX_COPIED or (have == shape and self._reads[item] < 2):
+            return self.slot(item)
+        found = self._spread.get((item, shape))
+        if found is None:
+            found = Spread(self._fresh(), index, (shape, dtype))
+            self._spread[item, shape] = found
+        return found.slot
+
     def _function(self, node: Node, used: frozenset[Value]) -> Callable[..., Any]:
         if is_control_flow(node):
             function = self._control_flow(node, self._opsets, captures(node))
             self._constants.update(getattr(function, "constants", ()))
             return function
+        if any(True for _ in node.subgraphs()):
+            return self._with_bodies(node)
         count = max(i for i, value in enumerate(node.outputs, 1) if value in used)
         function = bind(node, self._opsets, count)
         assert function is not None, "sessions ask for kernels before they compile"
         return function
+
+    def _with_bodies(self, node: Node) -> Callable[..., Any]:
+        """A kernel that takes its bodies as functions of arrays."""
+        outside = captures(node)
+        programs = {
+            name: compile_program(
+                body, [*body.inputs, *outside], body.outputs, self._opsets, self._control_flow
+            )
+            for name, body in node.attributes.items()
+            if isinstance(body, Graph)
+        }
+        for program in programs.values():
+            self._constants.update(program.constants)
+        rest = {n: a for n, a in node.attributes.items() if n not in programs}
+        kernel = bind(replace(node, attributes=rest), self._opsets)
+        assert kernel is not None, "sessions ask for kernels before they compile"
+
+        def run(*arguments: Any) -> Any:
+            inner = arguments[len(node.inputs) :]
+            bodies = {name: _as_function(program, inner) for name, program in programs.items()}
+            return kernel(*arguments[: len(node.inputs)], **bodies)
+
+        return run
 
     def _add(
         self,
@@ -237,12 +388,14 @@ class _Builder:
         """What was put together."""
         return Program(
             template=self._template,
-            inputs=tuple(self._slots[value] for value in inputs),
-            outputs=tuple(self._slots[value] for value in outputs),
+            inputs=tuple(self.slot(value) for value in inputs),
+            outputs=tuple(self.slot(value) for value in outputs),
             steps=tuple(self._steps),
             nodes=tuple(self._nodes),
             values=tuple(self._values),
             constants=frozenset(self._constants),
+            small=tuple(self._smalls),
+            spread=tuple(self._spread.values()),
         )
 
 
@@ -253,6 +406,21 @@ def _gather(slots: Sequence[int]) -> Callable[[list], Sequence]:
     if len(slots) == 1:  # of one index itemgetter returns the bare item
         return operator.itemgetter(slice(slots[0], slots[0] + 1))
     return operator.itemgetter(*slots)
+
+
+def _as_function(program: Program, outside: Sequence[Any]) -> Callable[..., Any]:
+    """The body as a function: one value, or a tuple where it has several outputs."""
+
+    def body(*arguments: Any) -> Any:
+        results = program.run([*arguments, *outside])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    return body
+
+
+def _all(calls: Sequence[Callable[[], Any]]) -> None:
+    for call in calls:
+        call()
 
 
 def _nothing(_: list) -> Sequence:
