@@ -7,9 +7,11 @@ instead. Text, terminal, notebook card and JSON are projections of that data.
 
 from __future__ import annotations
 
+import ast
 import enum
 import linecache
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
@@ -111,7 +113,7 @@ def call_site(code: CodeType, lasti: int, cell: int | None = None) -> CallSite:
     Columns come from PEP 657 positions, which count UTF-8 bytes; they are
     turned into characters here. Never raises: what Python did not keep is None.
     """
-    line, end_line, column, end_column = _positions(code, lasti)
+    line, end_line, column, end_column = _narrow(code, *_positions(code, lasti))
     lines = [linecache.getline(code.co_filename, n).rstrip("\n") for n in range(line, end_line + 1)]
     if column is not None and lines[0]:
         column = _characters(lines[0], column)
@@ -139,6 +141,38 @@ def _positions(code: CodeType, lasti: int) -> tuple[int, int, int | None, int | 
                 return line, line, None, None
             return line, end_line, column, end_column
     return code.co_firstlineno, code.co_firstlineno, None, None
+
+
+def _narrow(
+    code: CodeType, line: int, end_line: int, column: int | None, end_column: int | None
+) -> tuple[int, int, int | None, int | None]:
+    """The expression that a whole statement evaluates, where Python points at the statement.
+
+    Entering a ``with`` block and starting a ``for`` loop have the statement as their place.
+    """
+    if column is None or end_column is None:
+        return line, end_line, column, end_column
+    lines = [linecache.getline(code.co_filename, n) for n in range(line, end_line + 1)]
+    first = lines[0].encode("utf-8")[column:].decode("utf-8", errors="ignore")
+    if not first.startswith(("with ", "with(", "for ", "async ")):
+        return line, end_line, column, end_column
+    try:
+        (statement,) = ast.parse(textwrap.dedent("".join([" " * column + first, *lines[1:]]))).body
+    except (SyntaxError, ValueError):
+        return line, end_line, column, end_column
+    part: ast.expr | None = None
+    if isinstance(statement, (ast.With, ast.AsyncWith)) and len(statement.items) == 1:
+        part = statement.items[0].context_expr
+    elif isinstance(statement, (ast.For, ast.AsyncFor)):
+        part = statement.iter
+    if part is None or part.end_lineno is None or part.end_col_offset is None:
+        return line, end_line, column, end_column
+    return (
+        line + part.lineno - 1,
+        line + part.end_lineno - 1,
+        column + part.col_offset,
+        column + part.end_col_offset,
+    )
 
 
 def _characters(text: str, byte_offset: int) -> int:

@@ -136,6 +136,7 @@ class _Run:
         tracer = Tracer._begin(self.opset, strict_sizes, overrides, _call.__code__)
         with tracer:
             result = self._call_model(tracer, feeds)
+            tracer.raise_swallowed()
             traced = tracer.finish(_outputs(tracer, result))
         traced.graph.name = _model_name(self.model)
         return traced

@@ -533,10 +533,14 @@ class Tracer:
         used twice; IN_PLACE_MUTATION where a captured constant changed since.
         """
         self._check_open("finish()")
+        self.raise_swallowed()
+        return complete(self, outputs)
+
+    def raise_swallowed(self) -> None:
+        """Raise the first refusal of the run again: the model caught it, the trace does not."""
         if self.refusals:
             self.close()
             raise self.refusals[0]
-        return complete(self, outputs)
 
 
 def _named(axes: AxisNames) -> Iterator[tuple[int, str]]:

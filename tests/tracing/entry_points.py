@@ -133,7 +133,7 @@ def array_interface(x):
 
 
 def format_spec(x):
-    return x * len(f"{x.sum():.3f}")  # offence
+    return x * len(format(x.sum(), ".3f"))  # offence
 
 
 def pickling(x):
@@ -318,7 +318,7 @@ ENTRY_POINTS = (
     EntryPoint(storage_attribute, "OM106", "x.storage"),
     EntryPoint(dlpack, "OM107", "np.from_dlpack(x)"),
     EntryPoint(array_interface, "OM107", "x.__array_interface__"),
-    EntryPoint(format_spec, "OM108", "{x.sum():.3f}"),
+    EntryPoint(format_spec, "OM108", 'format(x.sum(), ".3f")'),
     EntryPoint(pickling, "OM109", "pickle.dumps(x)"),
     EntryPoint(deep_copy, "OM109", "copy.deepcopy(x)"),
     EntryPoint(copy_out, "OM106", "KEPT[-1].copy_from(x)"),
