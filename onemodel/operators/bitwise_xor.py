@@ -1,0 +1,63 @@
+"""Element-wise xor of bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.kernels import bitwise_xor as kernel
+from onemodel.kernels import xor as bool_kernel
+from onemodel.operators._case import Case, In
+from onemodel.operators._elementwise import broadcast_axes
+from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import operands
+from onemodel.tensors.dtypes import category
+from onemodel.tensors.tensor import Tensor
+
+
+def bitwise_xor(input: Any, other: Any) -> Tensor:
+    """``input ^ other``, bit by bit for integers, the truth for bools; no gradient.
+
+    Shapes: any two that broadcast. Dtype: where the operands meet by promotion. Raises TypeError
+    for floating numbers. Source: ``torch.bitwise_xor``; ONNX BitwiseXor-18.
+    """
+    pair, dtype = operands("bitwise_xor", input, other)
+    if category(dtype) > 1:
+        raise TypeError(f"bitwise_xor: bits of integers and bool only, not {dtype}")
+    return apply(OPERATOR, pair)
+
+
+def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
+    node = bool_kernel if input.dtype == np.bool_ else kernel
+    return node.fast(input, other)
+
+
+def opset_7(g: Any, input: Any, other: Any) -> Any:
+    if input.dtype == np.bool_:
+        return g.op("Xor", input, other)
+    return g.op("BitwiseXor", input, other)
+
+
+CASES = (
+    Case(
+        (In(("batch", 3), "int64", -9, 9), In((3,), "int64", -9, 9)),
+        reference=lambda x, y: np.vectorize(lambda a, b: int(a) ^ int(b), [np.int64])(x, y),
+        lowest=18,
+    ),
+    Case((In(("batch", 3), "bool"), In((3,), "bool")), reference=np.logical_xor, name="bool"),
+)
+
+OPERATOR = Operator(
+    "bitwise_xor",
+    declaration=bitwise_xor,
+    forward=forward,
+    axes=broadcast_axes,
+    symbolic={7: opset_7},
+    methods=("bitwise_xor", "__xor__"),
+    reflected=("__rxor__",),
+    inplace=("bitwise_xor_", "__ixor__"),
+    reads="",
+    ufunc="bitwise_xor",
+    cases=CASES,
+)

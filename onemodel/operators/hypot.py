@@ -1,0 +1,76 @@
+"""Length of a vector, from its two coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.autograd.record import BackwardRecord
+from onemodel.operators._case import Case
+from onemodel.operators._elementwise import broadcast_axes, quiet
+from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import operand, operands, unbroadcast
+from onemodel.tensors.dtypes import category, get_default_dtype
+from onemodel.tensors.tensor import Tensor
+
+
+def hypot(input: Any, other: Any) -> Tensor:
+    """``sqrt(input ** 2 + other ** 2)`` without overflow on the way.
+
+    Shapes: any two that broadcast; integers are taken as the default dtype. Raises TypeError
+    for complex. Source: ``torch.hypot``; ONNX Sqrt-6.
+    """
+    pair, dtype = operands("hypot", input, other)
+    if category(dtype) == 3:
+        raise TypeError("hypot: real numbers only")
+    if category(dtype) < 2:
+        pair = [operand(value, get_default_dtype()) for value in pair]
+    return apply(OPERATOR, pair)
+
+
+def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.hypot(input, other)
+
+
+@quiet
+def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
+    left, right = record.arrays
+    scaled = grad / record.results[0]
+    return unbroadcast(scaled * left, left.shape), unbroadcast(scaled * right, right.shape)
+
+
+def opset_7(g: Any, input: Any, other: Any) -> Any:
+    # Scaled by the larger one from 8 on, so that squares cannot overflow.
+    if g.opset < 8:
+        squares = g.op("Add", g.op("Mul", input, input), g.op("Mul", other, other))
+        return g.op("Sqrt", squares)
+    left, right = g.op("Abs", input), g.op("Abs", other)
+    large, small = g.op("Max", left, right), g.op("Min", left, right)
+    least = g.like(np.finfo(np.float32).tiny, input)
+    ratio = g.op("Div", small, g.op("Max", large, least))
+    one = g.like(1, input)
+    return g.op("Mul", large, g.op("Sqrt", g.op("Add", g.op("Mul", ratio, ratio), one)))
+
+
+def reference(input: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.abs(np.asarray(input, np.float64) + 1j * np.asarray(other, np.float64))
+
+
+CASES = (
+    Case((("batch", 3), ("batch", 3)), reference=reference),
+    Case((("batch", 1, 4), (3, 1)), reference=reference, name="broadcast"),
+)
+
+OPERATOR = Operator(
+    "hypot",
+    declaration=hypot,
+    forward=forward,
+    backward=backward,
+    axes=broadcast_axes,
+    symbolic={7: opset_7},
+    methods=("hypot",),
+    inplace=("hypot_",),
+    ufunc="hypot",
+    cases=CASES,
+)

@@ -1,0 +1,51 @@
+"""Element-wise logical or."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.kernels import or_ as kernel
+from onemodel.operators._case import Case, In
+from onemodel.operators._elementwise import binary, broadcast_axes
+from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import operands
+from onemodel.operators.to import to
+from onemodel.tensors.tensor import Tensor
+
+
+def logical_or(input: Any, other: Any) -> Tensor:
+    """True where any of them is True (or not 0); bool, no gradient.
+
+    Shapes: any two that broadcast. Raises TypeError for operands that are no tensors or numbers.
+    Source: ``torch.logical_or``; ONNX Or-7.
+    """
+    pair, _ = operands("logical_or", input, other)
+    return apply(OPERATOR, [to(value, np.bool_) for value in pair])
+
+
+def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return kernel.fast(input, other)
+
+
+CASES = (
+    Case((In(("batch", 3), "bool"), In((3,), "bool")), reference=np.logical_or),
+    Case(
+        (In(("batch", 3), "int64", -1, 2), In(("batch", 3), "int64", -1, 2)),
+        reference=np.logical_or,
+        name="integers",
+    ),
+)
+
+OPERATOR = Operator(
+    "logical_or",
+    declaration=logical_or,
+    forward=forward,
+    axes=broadcast_axes,
+    symbolic={7: binary("Or")},
+    methods=("logical_or",),
+    reads="",
+    ufunc="logical_or",
+    cases=CASES,
+)

@@ -1,0 +1,51 @@
+"""Element-wise logical xor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onemodel.kernels import xor as kernel
+from onemodel.operators._case import Case, In
+from onemodel.operators._elementwise import binary, broadcast_axes
+from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import operands
+from onemodel.operators.to import to
+from onemodel.tensors.tensor import Tensor
+
+
+def logical_xor(input: Any, other: Any) -> Tensor:
+    """True where exactly one is True (or not 0); bool, no gradient.
+
+    Shapes: any two that broadcast. Raises TypeError for operands that are no tensors or numbers.
+    Source: ``torch.logical_xor``; ONNX Xor-7.
+    """
+    pair, _ = operands("logical_xor", input, other)
+    return apply(OPERATOR, [to(value, np.bool_) for value in pair])
+
+
+def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return kernel.fast(input, other)
+
+
+CASES = (
+    Case((In(("batch", 3), "bool"), In((3,), "bool")), reference=np.logical_xor),
+    Case(
+        (In(("batch", 3), "int64", -1, 2), In(("batch", 3), "int64", -1, 2)),
+        reference=np.logical_xor,
+        name="integers",
+    ),
+)
+
+OPERATOR = Operator(
+    "logical_xor",
+    declaration=logical_xor,
+    forward=forward,
+    axes=broadcast_axes,
+    symbolic={7: binary("Xor")},
+    methods=("logical_xor",),
+    reads="",
+    ufunc="logical_xor",
+    cases=CASES,
+)
