@@ -408,12 +408,11 @@ def _gather(slots: Sequence[int]) -> Callable[[list], Sequence]:
     return operator.itemgetter(*slots)
 
 
-def _as_function(program: Program, outside: Sequence[Any]) -> Callable[..., Any]:
-    """The body as a function: one value, or a tuple where it has several outputs."""
+def _as_function(program: Program, outside: Sequence[Any]) -> Callable[..., list[Any]]:
+    """The body as a function of its inputs that returns the list of its outputs."""
 
-    def body(*arguments: Any) -> Any:
-        results = program.run([*arguments, *outside])
-        return results[0] if len(results) == 1 else tuple(results)
+    def body(*arguments: Any) -> list[Any]:
+        return program.run([*arguments, *outside])
 
     return body
 

@@ -127,8 +127,8 @@ def _operands(
         have, dtype = facts[value] if array is None else (array.shape, array.dtype)
         if dtype not in dtypes:
             return None
-        whole = array is not None and have != shape
-        found.append(np.array(np.broadcast_to(array, shape)) if whole else value)
+        whole = array is None or have == shape
+        found.append(value if whole else np.array(np.broadcast_to(array, shape)))
     if node.op_type == "Relu":
         found.append(np.zeros(shape, facts[node.outputs[0]][1]))
     return tuple(found)
