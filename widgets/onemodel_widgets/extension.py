@@ -8,11 +8,13 @@ the error it was to explain.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from onemodel.errors import TraceException
+from onemodel.errors import CallSite, TraceException
 from onemodel_widgets.diff import DiffView
 from onemodel_widgets.error import ErrorView, trace_exception
 from onemodel_widgets.graph import GraphView
@@ -20,6 +22,7 @@ from onemodel_widgets.views.error import error_card
 
 _log = logging.getLogger(__name__)
 
+_TIMED = "<timed exec>"
 _HOOK = "_onemodel_show_card"
 _RENDER = "_render_traceback_"
 _TRACED = ("onemodel.tracing.model", "TracedModel")
@@ -47,7 +50,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Undoes :func:`load_ipython_extension`."""
+    """Undoes :func:`load_ipython_extension`: no card follows a refused cell any more."""
     hook = getattr(shell, _HOOK, None)
     if hook is None:
         return
@@ -71,6 +74,42 @@ def _mime_formatters(shell: Any) -> list[Any]:
     return [formatter.mimebundle_formatter] if formatter is not None else []
 
 
+def _fill_timed(exception: TraceException) -> None:
+    """Gives calls under ``%%time`` their source: IPython compiles those without keeping it.
+
+    Only the cell that has just run can be meant; its text stands in the raw history, one
+    line further down than the compiled code counts.
+    """
+    sites = [exception.call_site, *exception.call_chain, *(s.site for s in exception.provenance)]
+    if not any(site is not None and site.file == _TIMED and not site.source for site in sites):
+        return
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    history = shell.history_manager.input_hist_raw if shell is not None else [""]
+    lines = history[-1].split("\n")
+    number = len(history) - 1
+    magic = next((index for index, line in enumerate(lines) if line.startswith("%%")), None)
+    if magic is None:
+        return
+
+    def filled(site: CallSite | None) -> CallSite | None:
+        if site is None or site.file != _TIMED or site.source:
+            return site
+        first, last = site.line + magic, site.end_line + magic
+        return dataclasses.replace(
+            site,
+            line=first + 1,
+            end_line=last + 1,
+            source="\n".join(lines[first : last + 1]),
+            cell=number,
+        )
+
+    exception.call_site = filled(exception.call_site)
+    exception.call_chain = tuple(s for s in map(filled, exception.call_chain) if s is not None)
+    exception.provenance = tuple(
+        dataclasses.replace(step, site=filled(step.site)) for step in exception.provenance
+    )
+
+
 def _card_hook(shell: Any) -> Callable[[Any], None]:
     def show_card(result: Any) -> None:
         try:
@@ -80,6 +119,7 @@ def _card_hook(shell: Any) -> Callable[[Any], None]:
             _last[:] = [exception]
             if not hasattr(shell, "kernel"):
                 return  # a terminal has printed the text already
+            _fill_timed(exception)
             view = ErrorView(exception)
             bundle = view._repr_mimebundle_()
             if bundle is not None:
@@ -93,6 +133,7 @@ def _card_hook(shell: Any) -> Callable[[Any], None]:
 def _render_traceback(self: TraceException) -> list[str]:
     """What a cell prints for a refusal: the text of the card, no frames of the library."""
     try:
+        _fill_timed(self)
         return error_card(self).to_text().split("\n")
     except Exception:
         return [f"{type(self).__name__}: {self.message}"]

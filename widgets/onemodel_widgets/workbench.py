@@ -60,11 +60,11 @@ class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, View):
             tabs.insert(0, "Error")
         elif source.traced is not None or feeds is not None:
             tabs.append("Comparison")
-            self._compare(source, feeds, against)
+            self._run_comparison(source, feeds, against)
         self.tabs = tabs
         self.tab = tabs[0]
 
-    def _compare(
+    def _run_comparison(
         self, source: Source, feeds: Mapping[str, Any] | None, against: Sequence[Any]
     ) -> None:
         if source.traced is None:

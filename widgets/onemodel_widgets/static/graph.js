@@ -412,7 +412,11 @@ function graphPanel(model, host) {
   tell();
   inspect();
   draw();
+  let width = stage.clientWidth;
   const resized = new ResizeObserver(() => {
+    // The inspector takes its place from the stage: keep the middle in the middle.
+    view.x += view.fitted && width ? (stage.clientWidth - width) / 2 : 0;
+    width = stage.clientWidth;
     if (!view.fitted) fit(false);
     else move();
   });
@@ -480,7 +484,11 @@ function drawInspector(host, facts, choose) {
   rows(facts.kind === "node" ? "Attributes" : "Contents", facts.attributes || []);
   for (const [title, list] of [["Inputs", facts.inputs], ["Outputs", facts.outputs]]) {
     if (!list || !list.length) continue;
-    rows(title, list.map((value) => [value.name, `${value.type}${value.preview ? ` = ${value.preview}` : ""}`]));
+    host.append(make("h5", "", title));
+    for (const value of list) {
+      host.append(make("div", "om-mono om-muted", value.name));
+      host.append(make("div", "om-mono om-type", `${value.type}${value.preview ? ` = ${value.preview}` : ""}`));
+    }
     for (const value of list) drawStatistics(host, value, rows);
   }
   for (const [title, list] of [["From", facts.sources], ["To", facts.targets]]) {

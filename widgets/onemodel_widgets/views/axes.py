@@ -228,22 +228,23 @@ def _atom_list(data: AxesData) -> str:
         kind = "declared" if atom.declared else f"derived, first in {atom.owner}"
         places_word = "axis" if atom.axes == 1 else "axes"
         rows.append(
-            f"{_chip_html(atom.text, (atom.index,), '')}"
+            f"{_chip_html(atom.text, (atom.index,))}"
             f'<span class="om-mono">{page.escape(size)}</span>'
             f'<span class="om-muted">{page.escape(kind)}; on {atom.axes} {places_word}</span>'
         )
     return f'<div class="om-atoms">{"".join(rows)}</div>'
 
 
-def _chip_html(label: str, atoms: Sequence[int], title: str) -> str:
+def _chip_html(label: str, atoms: Sequence[int], size: int | None = None) -> str:
+    """One chip; a symbolic axis shows the size it has now as well."""
     if not atoms:
         return f'<span class="om-chip">{page.escape(label)}</span>'
     carries = " ".join(f"om-carries-{atom}" for atom in atoms)
     listed = " ".join(str(atom) for atom in atoms)
-    hint = f' title="{page.escape(title)}"' if title else ""
+    now = "" if size is None else f'<span class="om-size">{size}</span>'
     return (
         f'<span class="om-chip om-atom-{atoms[0] % COLOURS} {carries}" data-atom="{atoms[0]}" '
-        f'data-atoms="{listed}"{hint}>{page.escape(label)}</span>'
+        f'data-atoms="{listed}">{page.escape(label)}{now}</span>'
     )
 
 
@@ -253,10 +254,7 @@ def _row(row: ValueAxes) -> str:
     elif not row.chips:
         chips = '<span class="om-muted">scalar</span>'
     else:
-        chips = "".join(
-            _chip_html(c.text, c.atoms, "" if c.size is None else f"{c.size} in the example")
-            for c in row.chips
-        )
+        chips = "".join(_chip_html(c.text, c.atoms, c.size) for c in row.chips)
     name = row.node or f"input:{row.name}"
     return (
         f'<tr data-name="{page.escape(name)}" tabindex="-1">'

@@ -108,11 +108,31 @@ def _element_type(name: str, value: Attribute) -> str:
 
 
 def constant_text(value: Value, arrays: Mapping[Value, np.ndarray]) -> str:
-    """``weight [32, 1, 3, 3]``; a scalar or a short vector shows its numbers."""
+    """``weight [32, 1, 3, 3]``; a scalar or a short vector shows its numbers.
+
+    What is computed from constants is called by the first of them.
+    """
     array = arrays.get(value)
-    name = clean(value.name)
+    root = _root(value, arrays)
+    name = clean(root.name)
     short = name.rsplit("/", 1)[-1].rsplit(".", 1)[-1] or name
+    if root is not value and value.shape is None and root in arrays:
+        producer = value.producer
+        how = operator_title(producer).lower() if producer is not None else "computed"
+        return f"{how} of {shorten(short, 16)}"
     if array is not None and (array.ndim == 0 or (array.ndim == 1 and array.size <= 4)):
         return array_text(array)
     shape = array.shape if array is not None else value.shape
     return f"{shorten(short, 16)} {shape_text(shape, 24)}"
+
+
+def _root(value: Value, arrays: Mapping[Value, np.ndarray]) -> Value:
+    """The constant that ``value`` is, or was first computed from."""
+    current = value
+    for _ in range(100):
+        producer = current.producer
+        operands = [] if producer is None else [v for v in producer.inputs if v is not None]
+        if current in arrays or not operands:
+            break
+        current = operands[0]
+    return current

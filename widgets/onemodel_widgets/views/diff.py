@@ -73,7 +73,7 @@ class DiffData:
         marks: dict[str, set[str]] = {}
         for row in self.rows:
             worst = max((cell.severity for cell in row.cells), default=0)
-            if worst >= 1:
+            if worst > 1:
                 marks.setdefault(row.node, set()).add(f"om-worse-{worst}")
             if row.introduced:
                 marks.setdefault(row.node, set()).add("om-introduced")

@@ -28,6 +28,9 @@ HINT = (
     "pip install graphviz-pure, or the system package graphviz"
 )
 
+_LIMIT_FROM = 200
+"""Edges from which the engine's search is cut short; below, it may look for the best."""
+
 _POINTS_PER_INCH = 72.0
 _MARGIN = 8.0
 
@@ -100,11 +103,11 @@ def to_dot(scene: Scene, *, labels: bool = False) -> str:
     needs, so that no name from a model reaches the engine. With ``labels`` the
     text can be given to any Graphviz tool.
     """
+    many = len(scene.edges) > _LIMIT_FROM
+    limits = {"nslimit": "1", "nslimit1": "1", "mclimit": "0.5"} if many else {}
     digraph = graphviz.Digraph(
         graph_attr={
-            "nslimit": "1",
-            "nslimit1": "1",
-            "mclimit": "0.5",
+            **limits,
             "ranksep": "0.32",
             "nodesep": "0.22",
             "bgcolor": "transparent",
@@ -112,7 +115,7 @@ def to_dot(scene: Scene, *, labels: bool = False) -> str:
             "compound": "true",
         },
         node_attr={"shape": "box", "fixedsize": "true", "label": ""},
-        edge_attr={"arrowsize": "0.6"},
+        edge_attr={"arrowsize": "0.6", "weight": "4"},
     )
     if labels:
         digraph.attr("node", fontname="Helvetica", fontsize="11", style="rounded")
@@ -126,7 +129,7 @@ def to_dot(scene: Scene, *, labels: bool = False) -> str:
     for index, edge in enumerate(scene.edges):
         attributes = {"id": f"e{index}"}
         if edge.dashed:
-            attributes.update(style="dashed", weight="0")
+            attributes.update(style="dashed", weight="1")
         if edge.label and scene.labelled:
             attributes["label"] = (
                 graphviz.escape(edge.label) if labels else _blank(*label_size(edge.label))
@@ -152,7 +155,8 @@ def _write_group(
             height=f"{height / _POINTS_PER_INCH:.4f}",
         )
     for cluster in children.get(parent, ()):
-        with digraph.subgraph(name=f"cluster_{cluster.id}") as inner:
+        # Its stubs say Optional: with a name it is a context, given a graph it returns None.
+        with digraph.subgraph(name=f"cluster_{cluster.id}") as inner:  # pyright: ignore
             title_width = 7.0 * len(cluster.title) + 30
             label = graphviz.escape(cluster.title) if labels else _blank(title_width, 12)
             inner.attr(label=label, labeljust="l", margin="10")

@@ -142,7 +142,7 @@ def error_body(card: ErrorCard) -> str:
         f'<span class="om-muted">{page.escape(card.heading)}</span>',
         f'<p class="om-message">{page.escape(card.message)}</p>',
     ]
-    if card.why and card.why not in card.message:
+    if card.why and card.why[1:] not in card.message:
         parts.append(f'<p class="om-why">{page.escape(card.why)}</p>')
     if card.place:
         where = f"{card.place} in {card.function}" if card.function else card.place
