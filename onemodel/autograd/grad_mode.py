@@ -21,6 +21,7 @@ mode = _Mode()
 
 
 def is_grad_enabled() -> bool:
+    """Whether operators keep records for gradients in this thread."""
     return mode.enabled
 
 

@@ -269,11 +269,10 @@ class GraphContext:
         if source is not None:
             return self._shape_of(*source)
         if not extent.is_atom:
-            result: Value | None = None
-            for atom in extent.atoms:
-                factor = self.size(Extent(1, (atom,)))
-                result = factor if result is None else self.op("Mul", result, factor)
-            assert result is not None
+            first, *others = (self.size(Extent(1, (atom,))) for atom in extent.atoms)
+            result: Value = first
+            for factor in others:
+                result = self.op("Mul", result, factor)
             if extent.coefficient != 1:
                 result = self.op("Mul", result, self.ints([extent.coefficient]))
             return result

@@ -70,11 +70,11 @@ def reduce(g: Any, op_type: str, input: Any, dims: Sequence[int], keepdim: bool)
         return g.op("Identity", input)
     as_input = g.opset >= (13 if op_type == "ReduceSum" else 18)
     dtype = input.dtype
-    narrow = dtype is not None and not g.accepts(op_type, dtype)
-    if narrow:
+    narrow = False
+    if dtype is not None and not g.accepts(op_type, dtype):
         wide = wider(g, op_type, dtype)
         if wide is not None:
-            input = g.cast(input, wide)
+            narrow, input = True, g.cast(input, wide)
     if as_input:
         result = g.op(op_type, input, g.ints(dims), keepdims=int(keepdim))
     else:

@@ -51,7 +51,7 @@ def check_name(name: str) -> str:
 
 def opset_versions(opset: int | Iterable[int]) -> tuple[int, ...]:
     """One opset or several as a sorted tuple. Raises ValueError outside what can be."""
-    if isinstance(opset, bool) or isinstance(opset, (str, bytes)):
+    if isinstance(opset, (bool, str, bytes)):
         raise ValueError(f"an opset is an integer or a sequence of them, not {opset!r}")
     versions = (opset,) if isinstance(opset, int) else tuple(opset)
     if not versions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from os import PathLike
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -133,7 +133,7 @@ class TracedModel:
 
     def save_onnx(
         self,
-        path: str | PathLike[str],
+        path: str | Path,
         opset: int | None = None,
         *,
         strip_metadata: bool = False,

@@ -389,9 +389,7 @@ class Tracer:
 
     def on_random(self, operation: str) -> None:
         self.refuse_or_go_on(
-            self.exception(
-                "OM603", operation, f"{operation} draws random numbers inside a trace"
-            )
+            self.exception("OM603", operation, f"{operation} draws random numbers inside a trace")
         )
 
     def on_no_grad(self) -> None:
