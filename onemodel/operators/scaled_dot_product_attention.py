@@ -58,7 +58,8 @@ def scaled_dot_product_attention(
         if mask.dtype != np.bool_:
             check_floating(_NAME, query=query, attn_mask=mask)
         tensors.append(mask)
-    _check_shapes(*(t._array.shape for t in tensors[:3]), enable_gqa)
+    query_shape, key_shape, value_shape = (t._array.shape for t in tensors[:3])
+    _check_shapes(query_shape, key_shape, value_shape, enable_gqa)
     if dropout_p and query._mark is None:
         seam.random_draw(_NAME)
     return apply(
@@ -350,8 +351,8 @@ def _write_added(g: Any, scores: Any, mask: Any, rank: int) -> Any:
 
 
 def _lowest(dtype: np.dtype) -> float:
-    """About the lowest finite number; bfloat16 reaches as far as float32."""
-    return float(np.finfo(dtype if dtype.kind == "f" else np.float32).min)
+    """About the lowest finite number; bfloat16, unknown to NumPy, reaches nearly to float32's."""
+    return float(np.finfo(dtype).min) if dtype.kind == "f" else -3e38
 
 
 # --- cases ----------------------------------------------------------------------------------
