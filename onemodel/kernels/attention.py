@@ -61,16 +61,8 @@ def fast(
     if softcap > 0:
         scores = np.tanh(scores / scores.dtype.type(softcap)) * scores.dtype.type(softcap)
         shown = scores if qk_matmul_output_mode == 1 else shown
-    bias = _bias(
-        q,
-        k.shape[2],
-        attn_mask,
-        past,
-        nonpad_kv_seqlen,
-        bool(is_causal),
-        left_window_size,
-        right_window_size,
-    )
+    windows = (bool(is_causal), left_window_size, right_window_size)
+    bias = _bias(q, k.shape[2], attn_mask, past, nonpad_kv_seqlen, *windows)
     if bias is not None:
         scores = scores + bias
     shown = scores if qk_matmul_output_mode == 2 else shown

@@ -37,8 +37,8 @@ def fast(
     """(Y, Y_h, Y_c) of x (T, B, I), or (B, T, I) with ``layout=1``.
 
     Weights w (D, 4H, I), r (D, 4H, H), b (D, 8H), peepholes p (D, 3H) hold the
-    gates in the order i, o, f, c (p: i, o, f). ``clip`` bounds what enters the gates. Steps beyond ``sequence_lens`` give
-    zeros in Y and leave the states. float16 and bfloat16 are computed in float32.
+    gates in the order i, o, f, c (p: i, o, f). ``clip`` bounds what enters the gates.
+    Steps beyond ``sequence_lens`` give zeros in Y and leave the states. float16 and bfloat16 are computed in float32.
     """
     arranged = arrange(widen(x), sequence_lens, direction, layout)
     hidden = r.shape[-1]
