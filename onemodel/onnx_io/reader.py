@@ -8,6 +8,7 @@ What was changed on the way is noted in ``graph.metadata`` under keys that start
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 
 import onnx
@@ -33,7 +34,7 @@ MAX_FILE = 2**31 - 1
 """Largest model file: what protobuf itself can read."""
 
 
-def load(path: str | Path, *, allow_unknown: bool = False) -> Graph:
+def load(path: str | PathLike[str], *, allow_unknown: bool = False) -> Graph:
     """The graph of an ``.onnx`` file.
 
     Args:

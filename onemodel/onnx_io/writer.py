@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +84,7 @@ def to_bytes(graph: Graph, *, strip_metadata: bool = False) -> bytes:
 
 def save(
     graph: Graph,
-    path: str | Path,
+    path: str | PathLike[str],
     external_data: bool | str = "auto",
     *,
     strip_metadata: bool = False,

@@ -45,7 +45,7 @@ def forward(*, start: Any, end: Any, step: Any, dtype: np.dtype) -> np.ndarray:
     if (end - start) * step < 0:
         raise ValueError("step leads away from end")
     if all(isinstance(value, int) for value in (start, end, step)):
-        return np.arange(start, end, step, np.int64).astype(dtype, copy=False)
+        return np.arange(start, end, step, dtype=np.int64).astype(dtype, copy=False)
     count = math.ceil((end - start) / step)
     return (start + np.arange(count) * np.float64(step)).astype(dtype)
 

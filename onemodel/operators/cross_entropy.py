@@ -107,7 +107,8 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[np.ndarray | Non
     weight = record.arrays[2] if len(record.inputs) > 2 else None
     rest: list[np.ndarray | None] = [None] * (len(record.inputs) - 1)
     if isinstance(share, tuple):
-        share = _dense(log_p, *share, record.arrays[1], weight, attributes)
+        index, used = share
+        share = _dense(log_p, index, used, record.arrays[1], weight, attributes)
     elif record.needs[1]:
         by_target = log_p * step * log_p.dtype.type(smooth - 1)
         by_target = by_target if weight is None else by_target * weight

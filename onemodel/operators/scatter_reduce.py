@@ -173,7 +173,7 @@ def reference(
     input: np.ndarray, index: np.ndarray, src: np.ndarray, dim: int, reduce: str,
     include_self: bool = True,
 ) -> np.ndarray:  # fmt: skip
-    met: dict[tuple[int, ...], list[float]] = {}
+    met: dict[tuple[int, ...], list[np.ndarray]] = {}
     for place in np.ndindex(*index.shape):
         target = list(place)
         target[dim] = index[place]

@@ -127,8 +127,10 @@ def _operands(
         have, dtype = facts[value] if array is None else (array.shape, array.dtype)
         if dtype not in dtypes:
             return None
-        whole = array is None or have == shape
-        found.append(value if whole else np.array(np.broadcast_to(array, shape)))
+        if array is not None and have != shape:
+            found.append(np.array(np.broadcast_to(array, shape)))
+        else:
+            found.append(value)
     if node.op_type == "Relu":
         found.append(np.zeros(shape, facts[node.outputs[0]][1]))
     return tuple(found)

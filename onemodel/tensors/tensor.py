@@ -233,7 +233,7 @@ class Tensor:
         return cast("tuple[int, int]", self._read("__dlpack_device__()").__dlpack_device__())
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._read("memoryview()"))
+        return self._read("memoryview()").data
 
     def __bool__(self) -> bool:
         array = self._read("bool()")
