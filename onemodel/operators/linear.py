@@ -68,7 +68,7 @@ def axes(input: Axes, weight: Axes, bias: Axes | None = None) -> Axes:
 
 
 def opset_7(g: Any, input: Any, weight: Any, bias: Any = None) -> Any:
-    if input.rank == 2 and bias is not None:
+    if input.rank == 2 and bias is not None and input.dtype.kind not in "iu":
         return arithmetic(g, "Gemm", input, weight, bias, transB=1)
     product = arithmetic(g, "MatMul", input, g.op("Transpose", weight, perm=[1, 0]))
     return product if bias is None else arithmetic(g, "Add", product, bias)
@@ -80,6 +80,12 @@ def reference(input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None = N
 
 
 CASES = (
+    Case(
+        (In(("batch", 3), "int64", -9, 9), In((4, 3), "int64", -9, 9), In((4,), "int64", -9, 9)),
+        reference=lambda x, w, b: x @ w.T + b,
+        lowest=9,
+        name="integers",
+    ),
     Case((("batch", 3), (4, 3), (4,)), reference=reference),
     Case((("batch", 3), (4, 3)), reference=reference, name="no bias"),
     Case((("batch", "time", 3), (5, 3), (5,)), reference=reference, name="3-d"),
