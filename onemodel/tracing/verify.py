@@ -29,6 +29,8 @@ SIZES_TRIED = 2
 
 _MOST_ELEMENTS = 1 << 24
 
+_STEPS = ((1, 1), (1, -1), (2, 0), (1, 3), (3, 0), (1, 2), (1, 5), (4, 0), (1, 8), (1, 11))
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -117,7 +119,7 @@ def _other_sizes(
     tried: list[dict[str, int]] = []
     flips = list(_flips(first))
     session = Session(first.graph)
-    for sizes in [*flips, *_assignments(first.symbols)]:
+    for sizes in [*flips, *_assignments(first.symbols, _fixed_sizes(first.graph))]:
         if len(tried) >= SIZES_TRIED + len(flips):
             break
         resized = _resized(first, feeds, sizes, generator)
@@ -126,7 +128,9 @@ def _other_sizes(
         try:
             with _generators_restored():
                 other = run(resized)
-        except TraceException:
+        except TraceException as error:
+            if error.code == "OM407":
+                continue  # these numbers meet the model's own; others tell more
             raise
         except Exception:
             continue  # the model itself does not run at this size
@@ -342,9 +346,34 @@ def _resized(
     return resized
 
 
-def _assignments(symbols: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Other sizes, all different from each other: a little more, the double, a little less ..."""
-    for scale, offset in ((1, 1), (1, -1), (2, 0), (1, 3), (3, 0), (1, 2), (4, 0)):
+def _fixed_sizes(graph: Graph) -> set[int]:
+    """Sizes that the model itself has: a symbol of the same size tells less."""
+    fixed: set[int] = set()
+    for value in graph.values():
+        fixed.update(dim for dim in value.shape or () if isinstance(dim, int))
+    for array in graph.initializers.values():
+        if array.dtype == np.int64 and array.size <= 8:
+            fixed.update(int(number) for number in array.ravel())
+    return fixed
+
+
+def _assignments(symbols: Mapping[str, int], fixed: set[int]) -> Iterator[dict[str, int]]:
+    """Other sizes, all different: a little more, the double, a little less ...
+
+    First the ones that avoid the model's ``fixed`` sizes, then, for models that only run at
+    multiples of something, those that do not.
+    """
+    later = []
+    for sizes in _spread(symbols):
+        if fixed.isdisjoint(sizes.values()):
+            yield sizes
+        else:
+            later.append(sizes)
+    yield from later
+
+
+def _spread(symbols: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    for scale, offset in _STEPS:
         sizes: dict[str, int] = {}
         for position, (symbol, size) in enumerate(symbols.items()):
             wanted = max(2, size * scale + offset * (1 + position))

@@ -109,7 +109,7 @@ def numpy_function(x):
 
 
 def numpy_ufunc(x):
-    return x + np.sin(x)  # offence
+    return x + np.spacing(x)  # offence
 
 
 def math_function(x):
@@ -312,7 +312,7 @@ ENTRY_POINTS = (
     EntryPoint(numpy_method, "OM107", "x.numpy()"),
     EntryPoint(asarray, "OM107", "np.asarray(x)"),
     EntryPoint(numpy_function, "OM107", "np.linalg.norm(x)"),
-    EntryPoint(numpy_ufunc, "OM107", "np.sin(x)"),
+    EntryPoint(numpy_ufunc, "OM107", "np.spacing(x)"),
     EntryPoint(math_function, "OM102", "math.sqrt(x.sum())"),
     EntryPoint(data_attribute, "OM106", "x.data"),
     EntryPoint(storage_attribute, "OM106", "x.storage"),
