@@ -32,7 +32,7 @@ def check_feeds(
         if name not in by_name:
             raise FeedError(_unknown(name, by_name), name=str(name))
     for value in inputs:
-        absent = value.name not in feeds
+        absent = feeds.get(value.name) is None
         if absent and value not in optional and not value.type_text.startswith("optional("):
             raise FeedError(
                 f"input {value.name!r} is missing; it is {expected(value)}", name=value.name

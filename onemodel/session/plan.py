@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,9 @@ class Plan:
         if len(results) == 1 and id(results[0]) in kept:
             return {self.names[0]: results[0].copy()}
         taken = {id(array) for array in arrays}
+        for array in arrays:
+            if isinstance(array, list):
+                taken.update(map(id, array))
         named = {}
         for name, result in zip(self.names, results, strict=True):
             named[name] = _own(result, taken, kept)
@@ -132,19 +135,11 @@ def observed_run(
     program: Program, arrays: Sequence[Any], observe: Callable[[Value, Any], None]
 ) -> list[Any]:
     """As ``program.run``, telling ``observe`` each value that a step computes."""
-    watched = Program(
-        program.template,
-        program.inputs,
-        program.outputs,
-        tuple(
-            (_watched(step[0], value, observe), *step[1:]) if value is not None else step
-            for step, value in zip(program.steps, program.values, strict=True)
-        ),
-        program.nodes,
-        program.values,
-        program.constants,
+    steps = tuple(
+        (_watched(step[0], value, observe), *step[1:]) if value is not None else step
+        for step, value in zip(program.steps, program.values, strict=True)
     )
-    return watched.run(arrays)
+    return replace(program, steps=steps).run(arrays)
 
 
 def _watched(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,15 +42,7 @@ def profile_program(
             (_timed(step[0], times[index], results, index), *step[1:])
             for index, step in enumerate(program.steps)
         )
-        Program(
-            program.template,
-            program.inputs,
-            program.outputs,
-            steps,
-            program.nodes,
-            program.values,
-            program.constants,
-        ).run(arrays)
+        replace(program, steps=steps).run(arrays)
     return tuple(_rows(program, times, results))
 
 
