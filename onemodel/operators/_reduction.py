@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
-from onemodel.axes.extent import Axes, Extent
+from onemodel.axes.extent import Axes, Extent, as_extent
+from onemodel.kernels._dtypes import is_narrow
+from onemodel.operators._promote import as_tensor, normalize_dims
+from onemodel.symbolic.helpers import reduce
+from onemodel.tensors.dtypes import category
+from onemodel.tensors.tensor import Tensor
+
+
+class ValuesAndIndices(NamedTuple):
+    """What a choice along an axis gives: the elements chosen, and where they stood (int64)."""
+
+    values: Tensor
+    indices: Tensor
 
 
 def reduce_axes(input: Axes, *, dim: Sequence[int], keepdim: bool, **attributes: Any) -> Axes:
@@ -64,3 +76,76 @@ def indices(g: Any, op_type: str, input: Any, dim: int | None, keepdim: bool) ->
         return g.op(op_type, input, axis=dim, keepdims=int(keepdim))
     found = g.op(op_type, g.op("Reshape", input, g.ints([-1])), axis=0, keepdims=0)
     return g.op("Reshape", found, g.ints([1] * rank)) if keepdim else found
+
+
+def take_gradient(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
+    """The gradient of elements chosen along ``dim``, put back to where they stood.
+
+    The second result of the record is their index; without ``keepdim`` the axis is gone.
+    """
+    dim, shape = record.attributes["dim"], record.shapes[0]
+    index = record.results[1]
+    if len(shape) == 0:
+        return grad.reshape(shape)
+    if index.ndim < len(shape):
+        grad, index = np.expand_dims(grad, dim), np.expand_dims(index, dim)
+    result = np.zeros(shape, grad.dtype)
+    np.put_along_axis(result, index, grad, axis=dim)
+    return result
+
+
+def count(g: Any, input: Any, dim: Iterable[int], less: float = 0) -> Any:
+    """How many elements meet in one, minus ``less``, as a 0-d float of the operand's dtype."""
+    extent = Extent(1)
+    for axis in dim:
+        extent = extent * as_extent(input.shape[axis])
+    if extent.is_static:
+        return g.like(max(extent.value - less, 0), input)
+    number = g.op("Reshape", g.size(extent), g.constant(np.zeros((0,), np.int64)))
+    number = g.cast(number, input.dtype)
+    return g.op("Sub", number, g.like(less, input)) if less else number
+
+
+def deviation(
+    operator: str,
+    input: Any,
+    dim: Any,
+    unbiased: bool | None,
+    keepdim: bool,
+    correction: float | None,
+) -> tuple[tuple[Tensor], dict[str, Any]]:
+    """Operands and attributes of ``var`` and ``std`` from their arguments."""
+    tensor = as_tensor(operator, "input", input)
+    if category(tensor._array.dtype) != 2:
+        raise TypeError(f"{operator}: {tensor.dtype} has none of its own; write x.float()")
+    if isinstance(dim, bool):  # var(unbiased), the older spelling
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        raise ValueError(f"{operator}: give unbiased or correction, not both")
+    wanted = correction if correction is not None else float(unbiased is not False)
+    dims = normalize_dims(operator, None if dim == () else dim, tensor.ndim)
+    return (tensor,), {"dim": dims, "correction": wanted, "keepdim": bool(keepdim)}
+
+
+def variance(
+    input: np.ndarray, dim: tuple[int, ...], correction: float, keepdim: bool
+) -> np.ndarray:
+    """Squared distances from the mean, added and divided by ``n - correction``."""
+    wide = input.astype(np.float32) if is_narrow(input.dtype) else input
+    distance = wide - np.true_divide(
+        wide.sum(axis=dim, keepdims=True, dtype=wide.dtype), counted(input.shape, dim)
+    ).astype(wide.dtype)
+    total = np.square(distance).sum(axis=dim, keepdims=keepdim, dtype=wide.dtype)
+    divisor = np.asarray(max(counted(input.shape, dim) - correction, 0), wide.dtype)
+    return np.asarray(total / divisor).astype(input.dtype, copy=False)
+
+
+def write_variance(g: Any, input: Any, dim: Sequence[int], correction: float, keepdim: bool) -> Any:
+    """The nodes of :func:`variance`."""
+    mean = reduce(g, "ReduceMean", input, dim, True) if dim else input
+    distance = g.op("Sub", input, mean)
+    squares = g.op("Mul", distance, distance)
+    if correction == 0:
+        return reduce(g, "ReduceMean", squares, dim, keepdim)
+    total = reduce(g, "ReduceSum", squares, dim, keepdim)
+    return g.op("Div", total, count(g, input, dim, correction))
