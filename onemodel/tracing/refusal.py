@@ -24,7 +24,7 @@ MAX_STEPS = 12
 def of_read(tracer: Tracer, value: TracedValue, operation: str, frame: FrameType) -> TraceException:
     """A way out of a traced tensor."""
     code = code_of_read(operation)
-    message = f"{operation} reads the values of the traced tensor {value.describe()}"
+    message = f"{operation} reads the values of the traced {_value_text(value)}"
     error = build(tracer, code.id, operation, f"{message}: {_lower(code.why)}", frame, value=value)
     return error
 
@@ -34,8 +34,13 @@ def of_write(
 ) -> TraceException:
     """A way into a traced tensor."""
     code = code_of_write(operation)
-    message = f"{operation} would change the traced tensor {value.describe()} in place"
+    message = f"{operation} would change the traced {_value_text(value)} in place"
     return build(tracer, code.id, operation, f"{message}: {_lower(code.why)}", frame, value=value)
+
+
+def _value_text(value: TracedValue) -> str:
+    """``%h, float32[batch, 4]``."""
+    return f"%{value.name}, {value.array.dtype}{axes_text(value.axes)}"
 
 
 def _lower(sentence: str) -> str:
@@ -145,7 +150,10 @@ def _suggestions(
     exact = [Rewrite(title, text) for title, text in rewrites]
     if not exact and site is not None and code.id == "OM101":
         exact = _branch_rewrite(site)
-    return (*exact, *code.rewrites) if not rewrites else tuple(exact)
+    if rewrites:
+        return tuple(exact)
+    # An exact rewrite stands for the first general one, which says the same.
+    return (*exact, *code.rewrites[1:]) if exact else code.rewrites
 
 
 def _branch_rewrite(site: CallSite) -> list[Rewrite]:
