@@ -46,7 +46,7 @@ def reduce_reference(
         loss = elementwise(*(np.asarray(a, np.float64) for a in arrays), **attributes)
         if reduction == "none":
             return loss
-        return loss.mean() if reduction == "mean" else loss.sum()
+        return loss.sum() / np.float64(loss.size) if reduction == "mean" else loss.sum()
 
     return compute
 

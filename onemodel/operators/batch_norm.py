@@ -52,7 +52,7 @@ def batch_norm(
             raise ValueError("batch_norm: evaluation needs running_mean and running_var")
         tensors = (input, running_mean, running_var, weight, bias)
         return apply(OPERATOR, tensors, {"eps": float(eps)})
-    if input._array.size // max(1, channels) == 1:
+    if input._array.size // max(1, channels) < 2:
         raise ValueError(
             f"batch_norm: training needs more than one value per channel, the input has shape "
             f"{list(input._array.shape)}"
@@ -198,7 +198,9 @@ def reference(
 ) -> np.ndarray:
     x = np.moveaxis(np.asarray(input, np.float64), 1, -1)
     if training:
-        mean, var = x.reshape(-1, x.shape[-1]).mean(0), x.reshape(-1, x.shape[-1]).var(0)
+        rows = x.reshape(-1, x.shape[-1])
+        mean = rows.sum(0) / np.float64(len(rows))
+        var = ((rows - mean) ** 2).sum(0) / np.float64(len(rows))
     normal = (x - mean) / np.sqrt(np.asarray(var, np.float64) + eps)
     if weight is not None:
         normal = normal * weight

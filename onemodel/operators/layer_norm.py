@@ -167,7 +167,9 @@ def reference(
     x = np.asarray(input, np.float64)
     count = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
     trail = tuple(range(x.ndim - count, x.ndim))
-    normal = (x - x.mean(trail, keepdims=True)) / np.sqrt(x.var(trail, keepdims=True) + eps)
+    size = np.float64(math.prod(x.shape[-count:]))
+    centred = x - x.sum(trail, keepdims=True) / size
+    normal = centred / np.sqrt((centred**2).sum(trail, keepdims=True) / size + eps)
     return normal * (1 if weight is None else weight) + (0 if bias is None else bias)
 
 

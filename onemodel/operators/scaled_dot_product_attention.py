@@ -387,14 +387,14 @@ def reference(
 def _some_rows(generator: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A bool mask whose first row keeps nothing."""
     mask = generator.random(shape) < 0.7
-    mask[..., 0, :] = False
+    mask[..., :1, :] = False
     return mask
 
 
 def _minus_infinity(generator: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A floating mask whose first row is minus infinity."""
     mask = generator.normal(size=shape)
-    mask[..., 0, :] = -np.inf
+    mask[..., :1, :] = -np.inf
     return mask.astype(np.float32)
 
 
