@@ -199,7 +199,10 @@ class Tanhshrink(Module):
 
 
 class Softplus(Module):
-    """``log(1 + exp(beta * x)) / beta``; linear above ``threshold``. Source: ``torch.nn.Softplus``."""
+    """``log(1 + exp(beta * x)) / beta``; ``x`` where ``beta * x`` exceeds ``threshold``.
+
+    Source: ``torch.nn.Softplus``.
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()

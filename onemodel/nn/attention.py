@@ -195,7 +195,7 @@ class MultiheadAttention(Module):
         return k, v, attn_mask, padding
 
     def _merge(self, q: Tensor, attn_mask: Tensor | None, padding: Tensor | None) -> Tensor | None:
-        """One mask that broadcasts to [N, heads, L, S]: True where attention is allowed, or floats."""
+        """One mask that broadcasts to [N, heads, L, S]: True where allowed, or numbers to add."""
         masks = []
         if attn_mask is not None:
             if attn_mask.ndim == 3:

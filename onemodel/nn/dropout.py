@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from onemodel.nn import functional as F
 from onemodel.nn.module import Module
 from onemodel.tensors.tensor import Tensor
 
 
 class _Dropout(Module):
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+    def __init__(
+        self,
+        p: float = 0.5,
+        inplace: bool = False,
+        *,
+        generator: np.random.Generator | None = None,
+    ) -> None:
         super().__init__()
+        self.generator = generator
         if not 0 <= p <= 1:
             raise ValueError(f"{type(self).__name__}: p must lie between 0 and 1, not {p}")
         self.p = p
@@ -22,12 +31,13 @@ class _Dropout(Module):
 class Dropout(_Dropout):
     """Each value is 0 with probability ``p`` in training, the rest divided by ``1 - p``.
 
-    Nothing happens after ``eval()``. A trace refuses training mode.
+    Nothing happens after ``eval()``. A trace refuses training mode. ``generator`` draws the
+    mask, NumPy's global one by default.
     Source: ``torch.nn.Dropout`` (Hinton et al., 2012).
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training)
+        return F.dropout(input, self.p, self.training, generator=self.generator)
 
 
 class _ChannelDropout(_Dropout):
@@ -46,7 +56,7 @@ class _ChannelDropout(_Dropout):
             return input
         channels = input.shape[: 1 if input.ndim == single else 2]
         ones = F.ones((*channels, *(1,) * (input.ndim - len(channels))), dtype=input.dtype)
-        return input * F.dropout(ones, self.p, True)
+        return input * F.dropout(ones, self.p, True, generator=self.generator)
 
 
 class Dropout1d(_ChannelDropout):
@@ -81,7 +91,8 @@ class AlphaDropout(_Dropout):
         if self.p == 1:
             return input * 0
         keep = 1 - self.p
-        kept = F.dropout(F.ones(input.shape, dtype=input.dtype), self.p, True) * keep
+        ones = F.ones(input.shape, dtype=input.dtype)
+        kept = F.dropout(ones, self.p, True, generator=self.generator) * keep
         scale = (keep * (1 + self.p * self._LOWEST**2)) ** -0.5
         shift = -scale * self._LOWEST * self.p
         return (input * kept + (1 - kept) * self._LOWEST) * scale + shift
