@@ -163,12 +163,19 @@ def mask_indices(mask: Tensor, input: Tensor, place: int) -> list[Tensor]:
     return [Tensor(indices) for indices in mask._array.nonzero()]
 
 
-def numpy_index(index: Index) -> tuple[Any, ...]:
-    """The whole index as NumPy takes it, values of tensors and sizes included."""
-    items: list[Any] = [
-        slice(*entry) if isinstance(entry, tuple) else entry for entry in strip_sizes(index.entries)
-    ]
-    for place, tensor in reversed(index.tensors):
-        width = tensor._array.ndim if tensor._array.dtype == np.bool_ else 1
-        items[place : place + width] = [tensor._array]
-    return tuple(items)
+def numpy_index(index: Index) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The index as NumPy takes it: first the view, then the look-ups in that view."""
+    view = numpy_entries(strip_sizes(index.entries))
+    look_ups: list[Any] = []
+    tensors = dict(index.tensors)
+    masked = 0
+    for place, entry in enumerate(index.entries):
+        if place in tensors:
+            array = tensors[place]._array
+            masked = array.ndim - 1 if array.dtype == np.bool_ else 0
+            look_ups.append(array)
+        elif masked:
+            masked -= 1  # an axis that a mask before it covers
+        elif entry is None or isinstance(entry, tuple):
+            look_ups.append(slice(None))
+    return view, (*look_ups, Ellipsis)

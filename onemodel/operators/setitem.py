@@ -47,24 +47,31 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         replace(input, lambda before: apply(OPERATOR, (before, given), attributes), _NAME)
         return
     try:
-        input._array[attributes["index"]] = given._array
+        view, look_ups = attributes["index"]
+        input._array[view][look_ups] = given._array
     except (ValueError, IndexError) as error:
         raise type(error)(f"{_NAME}: {error}") from None
     input._own_storage().version += 1
 
 
 def forward(input: np.ndarray, value: np.ndarray, *, index: tuple[Any, ...]) -> np.ndarray:
+    view, look_ups = index
     result = input.copy()
-    result[index] = value
+    result[view][look_ups] = value
     return result
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
-    index = record.attributes["index"]
+    view, look_ups = record.attributes["index"]
     kept = grad.copy()
-    kept[index] = 0
-    # Where an index names an element twice the last value stands; both are given the gradient.
-    return kept, unbroadcast(np.asarray(grad[index]), record.shapes[1])
+    kept[view][look_ups] = 0
+    # Of entries that an index names twice only the last value stands.
+    sent = np.asarray(grad[view][look_ups])
+    order = np.arange(sent.size).reshape(sent.shape)
+    last = np.zeros(grad.shape, np.int64)
+    last[view][look_ups] = order
+    sent = np.where(last[view][look_ups] == order, sent, 0)
+    return kept, unbroadcast(sent, record.shapes[1])
 
 
 def refuse(attributes: Mapping[str, Any]) -> Refusal:
