@@ -49,11 +49,11 @@ def trace(
         TraceException: at the call that cannot be followed, or where a repeat differs.
         TypeError: where the examples do not fit the signature of the model.
     """
-    run = _Run(model, _arguments(model, examples, named_examples), axes, opset)
-    first = run.record(run.feeds, strict_sizes, overrides)
-    first.rerun = lambda feeds: run.record(feeds, False, overrides)
+    run = _Run(model, _arguments(model, examples, named_examples), axes, opset, overrides)
+    first = run.record(run.feeds, strict_sizes)
+    first.rerun = run.record
     if verify:
-        first.verification = verify_run(first, run.feeds, run.guarded)
+        first.verification = verify_run(first, run.feeds, run.record)
     else:
         first.verification = "not verified: verify=False"
     return first
@@ -87,10 +87,16 @@ class _Run:
     """A model with the structure of its arguments, to be run on any feeds."""
 
     def __init__(
-        self, model: Callable[..., Any], arguments: dict[str, Any], axes: AxesArgument, opset: int
+        self,
+        model: Callable[..., Any],
+        arguments: dict[str, Any],
+        axes: AxesArgument,
+        opset: int,
+        overrides: Overrides | None = None,
     ) -> None:
         self.model = model
         self.opset = opset
+        self.overrides = overrides
         self.feeds: dict[str, np.ndarray] = {}
         self._positional, self._arguments = _split(model, arguments)
         self._structure = {name: self._flatten(name, v) for name, v in self._arguments.items()}
@@ -126,14 +132,9 @@ class _Run:
             raise TypeError(f"trace: axes for {len(axes)} inputs, but there are {len(self.feeds)}")
         return dict(zip(self.feeds, axes, strict=False))
 
-    def record(
-        self,
-        feeds: Mapping[str, np.ndarray],
-        strict_sizes: bool = False,
-        overrides: Overrides | None = None,
-    ) -> TracedModel:
+    def record(self, feeds: Mapping[str, np.ndarray], strict_sizes: bool = False) -> TracedModel:
         """One recorded run on ``feeds``."""
-        tracer = Tracer._begin(self.opset, strict_sizes, overrides, _call.__code__)
+        tracer = Tracer._begin(self.opset, strict_sizes, self.overrides, _call.__code__)
         with tracer:
             result = self._call_model(tracer, feeds)
             tracer.raise_swallowed()
@@ -156,10 +157,6 @@ class _Run:
         with tracer, tracer.collect() as found:
             self._call_model(tracer, self.feeds)
         return list(found)
-
-    def guarded(self, feeds: Mapping[str, np.ndarray]) -> TracedModel:
-        """One more run, for verification."""
-        return self.record(feeds)
 
 
 def _call(model: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
