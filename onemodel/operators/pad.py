@@ -151,7 +151,7 @@ def reference(
     longest = {"reflect": 1, "replicate": -np.inf, "circular": 0}[mode]
     if any(max(pair) > size - longest for pair, size in zip(more, input[cut].shape, strict=True)):
         raise ValueError("torch refuses this, NumPy repeats the pattern")
-    modes = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    modes: dict[str, Any] = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     return np.pad(input[cut], more, mode=modes[mode])
 
 

@@ -106,7 +106,8 @@ def add_patches(columns: np.ndarray, shape: tuple[int, int, int, int], options: 
     rows, across = np.broadcast_arrays(*grids((height, width), **setting))
     result = np.zeros((batch, channels, height + 2 * top, width + 2 * left), columns.dtype)
     values = columns.reshape(batch, channels, *rows.shape)
-    np.add.at(result, (slice(None), slice(None), rows, across), values)
+    place: Any = (slice(None), slice(None), rows, across)
+    np.add.at(result, place, values)
     return result[:, :, top : top + height, left : left + width]
 
 
