@@ -12,8 +12,12 @@ from onemodel.kernels._table import find
 
 Bound = Callable[..., Any]
 
-CONTROL_FLOW = frozenset({"If", "Loop", "Scan", "SequenceMap"})
-"""Node types of the standard domain whose bodies a session runs; they have no kernel."""
+TRAINING = "ai.onnx.preview.training"
+
+CONTROL_FLOW = frozenset(
+    {("", "If"), ("", "Loop"), ("", "Scan"), ("", "SequenceMap"), (TRAINING, "Gradient")}
+)
+"""Domain and node type of what a session runs itself, body by body; these have no kernel."""
 
 # Before opset 18 the number of equal parts is the number of outputs.
 _COUNTS_OUTPUTS = frozenset({"Split"})
@@ -21,7 +25,7 @@ _COUNTS_OUTPUTS = frozenset({"Split"})
 
 def is_control_flow(node: Node) -> bool:
     """Whether ``node`` runs bodies."""
-    return not node.domain and node.op_type in CONTROL_FLOW
+    return (node.domain, node.op_type) in CONTROL_FLOW
 
 
 def has_kernel(node: Node, opsets: Mapping[str, int]) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from onemodel.graph.ir import Attribute, Graph, Node, Value
 
 
-def copy_graph(graph: Graph) -> Graph:
+def copy_graph(graph: Graph, keep: Iterable[Value] = ()) -> Graph:
     """A deep copy of ``graph`` whose constants and attribute arrays are shared.
 
     Subgraphs are copied too; what they capture from outside is mapped to the
-    copy's values. Functions are shared, as nothing changes them.
+    copy's values. Functions are shared, as nothing changes them. Values in
+    ``keep`` stay themselves: a part of a graph so copied still reads the rest.
     """
-    return _copy(graph, {})
+    return _copy(graph, {value: value for value in keep})
 
 
 def _copy(graph: Graph, values: dict[Value, Value]) -> Graph:

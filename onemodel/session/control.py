@@ -12,22 +12,13 @@ from typing import Any
 import numpy as np
 
 from onemodel.graph.ir import Graph, Node, Value
+from onemodel.session.body import Body
+from onemodel.session.gradient import gradient
 from onemodel.session.program import Program, compile_program
 
 
-class Body:
-    """A node's function with the ids of the constants in its bodies."""
-
-    def __init__(self, function: Callable[..., Any], programs: Sequence[Program]) -> None:
-        self._function = function
-        self.constants = frozenset().union(*(program.constants for program in programs))
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._function(*arguments)
-
-
 def control_flow(node: Node, opsets: Mapping[str, int], captured: list[Value]) -> Body:
-    """The function of an If, Loop, Scan or SequenceMap node."""
+    """The function of an If, Loop, Scan, SequenceMap or Gradient node."""
     match node.op_type:
         case "If":
             return _if(node, opsets, captured)
@@ -35,6 +26,8 @@ def control_flow(node: Node, opsets: Mapping[str, int], captured: list[Value]) -
             return _loop(node, opsets, captured)
         case "Scan":
             return _scan(node, opsets, captured)
+        case "Gradient":
+            return gradient(node, opsets, captured, control_flow)
         case _:
             return _sequence_map(node, opsets, captured)
 

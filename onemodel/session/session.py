@@ -22,6 +22,7 @@ from onemodel.passes.result import PassResult
 from onemodel.passes.rewire import graphs
 from onemodel.session.errors import FeedError
 from onemodel.session.feeds import check_feeds
+from onemodel.session.gradient import attach_bodies
 from onemodel.session.ort import OrtRunner
 from onemodel.session.plan import Plan, PlanCache
 from onemodel.session.profile import NodeProfile, profile_program
@@ -75,6 +76,7 @@ class Session:
         self._graph = self._original
         self._results: list[tuple[str, PassResult]] = []
         if self._ort is None:
+            attach_bodies(self._original)
             _require_kernels(self._original)
             self._graph = copy_graph(self._original)
             self._results = optimize(self._graph, passes)
