@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import onnx
+import onnx.shape_inference
+
+from onemodel.axes.extent import Extent
 from onemodel.compare.engines import Subject, subject_of
-from onemodel.graph.ir import Graph
+from onemodel.graph.ir import Dim, Graph
+from onemodel.onnx_io.errors import ModelError
+from onemodel.onnx_io.types import read_type
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ def source_of(shown: Any) -> Source:
     subject = subject_of(shown)
     traced = subject.traced
     if traced is None:
+        if subject.model is not None or subject.path is not None:
+            _fill_shapes(subject)
         return Source(subject)
     fixed = tuple(traced.specialisations)
     facts = (f"{len(fixed)} size{'s' if len(fixed) != 1 else ''} fixed",) if fixed else ()
@@ -51,3 +59,30 @@ def source_of(shown: Any) -> Source:
         specialisations=fixed,
         facts=facts,
     )
+
+
+def _fill_shapes(subject: Subject) -> None:
+    """Adds what ONNX's shape inference knows to a graph that was read from a model.
+
+    Best effort: many files carry no types for inner values, and pictures want shapes.
+    """
+    try:
+        inferred = onnx.shape_inference.infer_shapes(subject.model_proto(), data_prop=True)
+    except (ValueError, RuntimeError, onnx.shape_inference.InferenceError):
+        return
+    known = {info.name: info for info in inferred.graph.value_info}
+    for value in subject.graph.values():
+        info = known.get(value.name)
+        if info is None or value.shape is not None or value.type_text:
+            continue
+        try:
+            read_type(value, info.type, value.name)
+        except ModelError:
+            continue
+        if value.shape is not None:
+            value.shape = tuple(None if _invented(dim) else dim for dim in value.shape)
+
+
+def _invented(dim: Dim) -> bool:
+    """Whether a size is a name that shape inference made up for what it does not know."""
+    return isinstance(dim, Extent) and str(dim).startswith("unk__")

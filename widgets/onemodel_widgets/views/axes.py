@@ -101,7 +101,7 @@ def axes_data(
         chips = _chips(value, sizes, index, owners, counts)
         if len(rows) < MAX_ROWS:
             producer = value.producer
-            site = producer.origin.site if producer is not None and producer.origin else None
+            site = places.site_of(producer) if producer is not None else None
             rows.append(
                 ValueAxes(
                     name=shorten(value.name, 80),

@@ -95,7 +95,9 @@ def attribute_summary(node: Node) -> str:
         parts.append(f"groups {group}")
     for name in ("axis", "perm", "axes", "to", "equation", "hidden_size", "epsilon", "alpha"):
         value = attributes.get(name)
-        if value is None or len(parts) >= 2 or (name in ("epsilon", "alpha") and parts):
+        if value is None or len(parts) >= 2:
+            continue
+        if name in ("epsilon", "alpha") and (parts or node.op_type == "Gemm"):
             continue
         parts.append(f"{name} {_element_type(name, value)}")
     return shorten("  ".join(parts), MAX_LABEL)
@@ -116,8 +118,10 @@ def constant_text(value: Value, arrays: Mapping[Value, np.ndarray]) -> str:
     root = _root(value, arrays)
     name = clean(root.name)
     short = name.rsplit("/", 1)[-1].rsplit(".", 1)[-1] or name
-    if root is not value and value.shape is None and root in arrays:
-        producer = value.producer
+    producer = value.producer
+    if producer is not None and producer.op_type == "Identity":
+        array = arrays.get(root)
+    elif root is not value and value.shape is None and root in arrays:
         how = operator_title(producer).lower() if producer is not None else "computed"
         return f"{how} of {shorten(short, 16)}"
     if array is not None and (array.ndim == 0 or (array.ndim == 1 and array.size <= 4)):

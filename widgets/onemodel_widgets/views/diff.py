@@ -117,14 +117,14 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _row(row: Row, key: str, report: Report) -> DiffRow:
-    site = row.node.origin.site if row.node.origin is not None else None
+    site = places.site_of(row.node)
     return DiffRow(
         node=key,
         value=shorten(row.value, 80),
         operator=shorten(row.node.op_type, 40),
         type=shorten(row.type, 60),
         place=places.place(site),
-        expression=shorten(row.expression, 100),
+        expression=shorten(site.expression, 100) if site is not None else "",
         cells=tuple(_cell(row, label) for label in report.columns),
         differs=row.differs,
         introduced=any(row.introduced.values()),

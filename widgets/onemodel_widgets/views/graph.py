@@ -222,7 +222,7 @@ def facts_of(outlined: Outline, key: str, values: Mapping[str, Any]) -> NodeFact
 def node_facts(outlined: Outline, node: Node, key: str, values: Mapping[str, Any]) -> NodeFacts:
     """Facts of one node; statistics only for values found in ``values`` or the initializers."""
     origin = node.origin
-    site = origin.site if origin is not None else None
+    site = places.site_of(node)
     constants = next((f for f in outlined.folded.values() if node in f.constants), None)
     arrays = constants.arrays if constants is not None else outlined.graph.initializers
     return NodeFacts(
@@ -321,7 +321,7 @@ def _node_table(outlined: Outline) -> str:
     ]
     rows = []
     for node, key in shown[:_TABLE_ROWS]:
-        site = node.origin.site if node.origin is not None else None
+        site = places.site_of(node)
         result = type_text(node.outputs[0]) if node.outputs else ""
         expression = shorten(site.expression, 80) if site is not None else ""
         rows.append(

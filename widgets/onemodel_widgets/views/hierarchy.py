@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from onemodel.graph.ir import Graph, Node, format_shape
-from onemodel_widgets.views.names import scope_label, scope_of
+from onemodel_widgets.views.names import scope_label, scopes_of
 
 MAX_CHILDREN = 120
 """A group with more direct children is cut into stretches of about the square root."""
@@ -81,8 +81,9 @@ def _fill(
     index: dict[tuple[str, ...], Group],
 ) -> None:
     prefix = root.key
+    scopes = scopes_of(nodes)
     for node in nodes:
-        scope = scope_of(node)
+        scope = scopes[node]
         group = root
         for depth in range(1, len(scope) + 1):
             path = scope[:depth]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from onemodel.graph.ir import Graph, Node
 
@@ -77,31 +77,76 @@ def _add_keys(graph: Graph, prefix: str, keys: dict[Node, str], taken: set[str])
 def scope_of(node: Node) -> tuple[str, ...]:
     """Module path of a node, outermost first: ``("encoder", "layers.0", "attn")``.
 
-    From the trace where there is one, else from the exporter's metadata, else
+    From another exporter's metadata where there is some, else from the trace, else
     from a name with slashes. A number joins the component before it, so that an
     item of a list of modules is one step.
     """
-    if node.origin is not None and node.origin.scope:
-        return _join_numbers(clean(node.origin.scope).split("."))
+    return _stated_scope(node) or ()
+
+
+def scopes_of(nodes: Sequence[Node]) -> dict[Node, tuple[str, ...]]:
+    """Module paths of a graph's nodes.
+
+    A node that says nothing of its module (rewriters leave such nodes) belongs to
+    the innermost module that holds all its producers and readers.
+    """
+    stated = {node: _stated_scope(node) for node in nodes}
+    if not any(stated.values()):
+        return dict.fromkeys(nodes, ())
+    readers: dict[Node, list[Node]] = {}
+    for node in nodes:
+        for value in node.inputs:
+            if value is not None and value.producer is not None:
+                readers.setdefault(value.producer, []).append(node)
+    scopes: dict[Node, tuple[str, ...]] = {}
+    for node in nodes:
+        scope = stated[node]
+        if scope is None:
+            above = [scopes[v.producer] for v in node.inputs if v and v.producer in scopes]
+            below = [stated[reader] for reader in readers.get(node, ())]
+            scope = _common_prefix([*above, *(path for path in below if path is not None)])
+        scopes[node] = scope
+    return scopes
+
+
+def _common_prefix(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    shared = 0
+    for steps in zip(*paths, strict=False):
+        if len(set(steps)) > 1:
+            break
+        shared += 1
+    return paths[0][:shared]
+
+
+def _stated_scope(node: Node) -> tuple[str, ...] | None:
+    """The module path a node states itself; None where it states nothing."""
     listed = _metadata_scope(node)
-    if listed:
+    if listed is not None:
         return _join_numbers(listed.split("."))
+    origin = node.origin
+    if origin is not None and ": " in origin.scope and origin.site is None:
+        steps = clean(origin.scope).split("/")[:-1]
+        return _join_numbers(steps[-1].split(": ")[0].split(".")) if steps else ()
+    if origin is not None and (origin.scope or origin.site is not None):
+        return _join_numbers(clean(origin.scope).split("."))
     if "/" in node.name:
         parts = [part for part in clean(node.name).split("/")[:-1] if part]
         return _without_repeated_prefix(parts)
-    return ()
+    return None
 
 
-def _metadata_scope(node: Node) -> str:
+def _metadata_scope(node: Node) -> str | None:
     text = node.metadata.get(_SCOPES_KEY, "")
     if not text or len(text) > 10_000:
-        return ""
+        return None
     try:
         scopes = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return ""
+        return None
     if not isinstance(scopes, list) or len(scopes) < 2:
-        return ""
+        return None
     return clean(str(scopes[-2]))
 
 

@@ -12,9 +12,24 @@ import sys
 from pathlib import PurePath
 
 from onemodel.errors import CallSite
+from onemodel.graph.ir import Node
 
+_STACK_KEY = "pkg.torch.onnx.stack_trace"
+_FRAME = re.compile(r'File "([^"\n]{1,500})", line (\d{1,9}), in ([^\n]{1,200})(?:\n +([^\n]*))?')
 _CELL_NAME = re.compile(r"(?:In|Cell)\s*\[(\d+)\]")
 _CELL_FILE = re.compile(r"ipykernel_\d+[/\\]\d+\.py$|^<ipython-input-(\d+)-")
+
+
+def site_of(node: Node) -> CallSite | None:
+    """The call a node came from: of our own trace, or of the stack that PyTorch's exporter kept."""
+    if node.origin is not None and node.origin.site is not None:
+        return node.origin.site
+    frames = _FRAME.findall(node.metadata.get(_STACK_KEY, "")[-20_000:])
+    if not frames:
+        return None
+    file, line, function, source = frames[-1]
+    number = int(line)
+    return CallSite(file, number, number, None, None, function, source.strip())
 
 
 def cell_number(file: str) -> int | None:

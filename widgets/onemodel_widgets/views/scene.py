@@ -288,7 +288,8 @@ class _Maker:
         key = self.outlined.keys[node]
         chip = folded.chips.get(node)
         if chip:
-            detail = shape_text(node.outputs[0].shape, MAX_LABEL) if node.outputs else "shape"
+            shape = node.outputs[0].shape if node.outputs else None
+            detail = "" if shape is None else f" {shape_text(shape, MAX_LABEL)}"
             text = f"{len(chip)} nodes of shape arithmetic for {shorten(key, 60)}"
             opens = _CHIP_PREFIX + key
             box = Box(
@@ -296,7 +297,7 @@ class _Maker:
                 opens,
                 "shape",
                 "layout",
-                f"shape {detail}",
+                f"shape{detail}",
                 (),
                 cluster,
                 opens,

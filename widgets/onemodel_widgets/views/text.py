@@ -52,7 +52,7 @@ def graph_text(outlined: Outline, facts: Sequence[str] = ()) -> str:
 
 
 def _node_row(node: Node, outlined: Outline) -> tuple[str, ...]:
-    site = node.origin.site if node.origin is not None else None
+    site = places.site_of(node)
     return (
         operator_title(node),
         shorten(outlined.keys[node], 40),
