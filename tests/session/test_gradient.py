@@ -19,7 +19,8 @@ BINARY = ["Add", "Sub", "Mul", "Div", "Pow", "Sum"]
 
 def gradient_model(body: str, a: str = "3, 2", b: str = "2", y: str = "3, 2") -> Session:
     proto = parser.parse_model(
-        f"{HEAD} g (double[{a}] a, double[{b}] b) => (double[{y}] y, double[{a}] da, double[{b}] db)"
+        f"{HEAD} g (double[{a}] a, double[{b}] b)"
+        f" => (double[{y}] y, double[{a}] da, double[{b}] db)"
         f"{{ {body} da, db = ai.onnx.preview.training.Gradient"
         ' <xs = ["a", "b"], y = "y"> (a, b) }'
     )
@@ -72,7 +73,7 @@ def test_products_of_matrices_stacks_and_vectors(a, b, y):
 
 
 def test_every_rule_is_tested():
-    assert set(RULES) == {*UNARY, *BINARY, "MatMul", "Reshape"}
+    assert set(RULES) == {*UNARY, *BINARY, "MatMul", "Reshape", "Shape"}
 
 
 def test_values_used_twice_and_captured_constants_add_up():
