@@ -5,9 +5,10 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from onemodel.kernels._dtypes import BFLOAT16, STRING, is_float
+from onemodel.kernels._dtypes import BFLOAT16, NUMPY_DTYPES, STRING, is_float
 
-_E8M0 = np.dtype(ml_dtypes.float8_e8m0fnu)
+_E8M0 = NUMPY_DTYPES.get(24)
+"""float8e8m0, a power of two without sign; None where ml_dtypes is too old for it."""
 _SATURATING = frozenset(
     np.dtype(scalar)
     for scalar in (
@@ -35,7 +36,7 @@ def cast(
         return _to_strings(x)
     if dtype in _SATURATING:
         return _to_float8(x, dtype, saturate)
-    if dtype == _E8M0:
+    if _E8M0 is not None and dtype == _E8M0:
         return to_exponent(x, saturate, round_mode)
     if dtype.kind == "V" and x.dtype.kind in "iu" and dtype != BFLOAT16:
         return _narrowest(x, dtype)
@@ -94,8 +95,11 @@ def to_exponent(x: np.ndarray, saturate: bool, round_mode: str) -> np.ndarray:
     """``x`` as float8e8m0, a power of two, rounded ``up``, ``down`` or to the ``nearest``.
 
     Raises:
+        TypeError: this ml_dtypes has no such type.
         ValueError: an unknown rounding mode.
     """
+    if _E8M0 is None:
+        raise TypeError("float8e8m0 needs ml_dtypes 0.5 or newer")
     bits = np.ascontiguousarray(x, dtype=np.float32).view(np.uint32).reshape(x.shape)
     exponent = (bits >> 23) & 0xFF
     fraction = bits & 0x7FFFFF

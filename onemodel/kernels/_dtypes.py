@@ -26,19 +26,25 @@ NUMPY_DTYPES: dict[int, np.dtype] = {
     14: np.dtype(np.complex64),
     15: np.dtype(np.complex128),
     16: BFLOAT16,
-    17: np.dtype(ml_dtypes.float8_e4m3fn),
-    18: np.dtype(ml_dtypes.float8_e4m3fnuz),
-    19: np.dtype(ml_dtypes.float8_e5m2),
-    20: np.dtype(ml_dtypes.float8_e5m2fnuz),
-    21: np.dtype(ml_dtypes.uint4),
-    22: np.dtype(ml_dtypes.int4),
-    23: np.dtype(ml_dtypes.float4_e2m1fn),
-    24: np.dtype(ml_dtypes.float8_e8m0fnu),
 }
-"""``TensorProto.DataType`` number to dtype; newer ml_dtypes add the rarest ones."""
+"""``TensorProto.DataType`` number to dtype."""
 
-for _code, _name in {25: "uint2", 26: "int2", 27: "float6_e2m3fn", 28: "float6_e3m2fn"}.items():
-    if hasattr(ml_dtypes, _name):
+_SMALL_TYPES = {
+    17: "float8_e4m3fn",
+    18: "float8_e4m3fnuz",
+    19: "float8_e5m2",
+    20: "float8_e5m2fnuz",
+    21: "uint4",
+    22: "int4",
+    23: "float4_e2m1fn",
+    24: "float8_e8m0fnu",
+    25: "uint2",
+    26: "int2",
+    27: "float6_e2m3fn",
+    28: "float6_e3m2fn",
+}
+for _code, _name in _SMALL_TYPES.items():
+    if hasattr(ml_dtypes, _name):  # the rarest came with later releases
         NUMPY_DTYPES[_code] = np.dtype(getattr(ml_dtypes, _name))
 
 _NARROW = frozenset({np.dtype(np.float16), BFLOAT16})

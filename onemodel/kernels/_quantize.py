@@ -10,15 +10,9 @@ _EXACT_IN_FLOAT32 = 256
 
 _INTEGERS = {
     np.dtype(scalar): (int(ml_dtypes.iinfo(scalar).min), int(ml_dtypes.iinfo(scalar).max))
-    for scalar in (ml_dtypes.int4, ml_dtypes.uint4)
+    for name in ("int4", "uint4", "int2", "uint2")
+    if (scalar := getattr(ml_dtypes, name, None)) is not None
 }
-for _name in ("int2", "uint2"):
-    if hasattr(ml_dtypes, _name):
-        _scalar = getattr(ml_dtypes, _name)
-        _INTEGERS[np.dtype(_scalar)] = (
-            int(ml_dtypes.iinfo(_scalar).min),
-            int(ml_dtypes.iinfo(_scalar).max),
-        )
 
 
 def integer_range(dtype: np.dtype) -> tuple[int, int] | None:

@@ -107,10 +107,12 @@ def _one_axis(
     return begin, end, count
 
 
-def padded(x: np.ndarray, window: Window, value: float = 0.0) -> np.ndarray:
-    """``x`` with its trailing axes padded (or cropped) to what the windows reach."""
+def padded(
+    x: np.ndarray, window: Window, value: float = 0.0, reach: Sequence[int] | None = None
+) -> np.ndarray:
+    """``x`` with its trailing axes padded (or cropped) to ``reach``, or to what windows reach."""
     lead = x.ndim - len(window.size)
-    needed = window.needed()
+    needed = tuple(reach) if reach is not None else window.needed()
     if not any(window.begins):
         if needed == window.size:
             return x
@@ -119,9 +121,9 @@ def padded(x: np.ndarray, window: Window, value: float = 0.0) -> np.ndarray:
     shape = x.shape[:lead] + needed
     result = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
     source, target = [slice(None)] * lead, [slice(None)] * lead
-    for size, begin, reach in zip(window.size, window.begins, needed, strict=True):
+    for size, begin, need in zip(window.size, window.begins, needed, strict=True):
         first = max(-begin, 0)
-        length = max(min(size - first, reach - max(begin, 0)), 0)
+        length = max(min(size - first, need - max(begin, 0)), 0)
         source.append(slice(first, first + length))
         target.append(slice(max(begin, 0), max(begin, 0) + length))
     result[tuple(target)] = x[tuple(source)]

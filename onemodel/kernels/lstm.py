@@ -38,7 +38,8 @@ def fast(
 
     Weights w (D, 4H, I), r (D, 4H, H), b (D, 8H), peepholes p (D, 3H) hold the
     gates in the order i, o, f, c (p: i, o, f). ``clip`` bounds what enters the gates.
-    Steps beyond ``sequence_lens`` give zeros in Y and leave the states. float16 and bfloat16 are computed in float32.
+    Steps beyond ``sequence_lens`` give zeros in Y and leave the states. float16 and
+    bfloat16 are computed in float32.
     """
     arranged = arrange(widen(x), sequence_lens, direction, layout)
     hidden = r.shape[-1]
