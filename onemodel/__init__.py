@@ -38,6 +38,7 @@ from onemodel.tensors.dtypes import (
     uint64,
 )
 from onemodel.tensors.dtypes import bool_ as bool_
+from onemodel.tensors.generator import Generator, manual_seed
 from onemodel.tensors.storage import Storage
 from onemodel.tensors.tensor import Tensor
 
@@ -72,10 +73,10 @@ __all__ = sorted(
     {name for name, op in _operators.TABLE.items() if op.public}
     | set(_LAZY)
     | {
-        "CallSite", "Storage", "Tensor", "TraceErrorKind", "TraceException", "backward",
+        "CallSite", "Generator", "Storage", "Tensor", "TraceErrorKind", "TraceException", "backward",
         "bfloat16", "bool_", "complex64", "complex128", "double", "enable_grad", "float16",
         "float32", "float64", "get_default_dtype", "grad", "half", "int8", "int16", "int32",
-        "int64", "is_grad_enabled", "long", "no_grad", "promote_types", "result_type",
+        "int64", "is_grad_enabled", "long", "manual_seed", "no_grad", "promote_types", "result_type",
         "set_default_dtype", "set_grad_enabled", "uint8", "uint16", "uint32", "uint64",
     }
 )  # fmt: skip

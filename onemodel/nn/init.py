@@ -1,7 +1,7 @@
 """Initial values of weights, written in place.
 
 Every function takes an explicit ``generator`` (``numpy.random.Generator``); without one the
-global generator of NumPy draws, which ``np.random.seed`` starts. Source: ``torch.nn.init``.
+default generator draws, which ``om.manual_seed`` starts. Source: ``torch.nn.init``.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from onemodel.codes import CODES
 from onemodel.errors import AxisInvolved, CallSite, Rewrite, TraceException
 from onemodel.graph.ir import Graph, Node, Value
 from onemodel.session.session import Session
+from onemodel.tensors.generator import default_generator
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation
 
@@ -73,9 +74,11 @@ def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run) -> str
 def _generators_restored() -> Iterator[None]:
     """Global random generators go on after a repeat as if it had not been."""
     python_state, numpy_state = random.getstate(), np.random.get_state()
+    own_state = default_generator.get_state()
     try:
         yield
     finally:
+        default_generator.set_state(own_state)
         random.setstate(python_state)
         np.random.set_state(numpy_state)
 

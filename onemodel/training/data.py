@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from onemodel.tensors.generator import default_generator
 from onemodel.tensors.tensor import Tensor, as_array
 
 Generator = np.random.Generator
@@ -180,7 +181,7 @@ def default_collate(examples: Sequence[Any]) -> Any:
 
 
 def _source(generator: Generator | int | None) -> Any:
-    """A source of random numbers: a generator, one from a seed, or NumPy's global one."""
+    """A source of random numbers: a generator, one from a seed, or the default one."""
     if generator is None:
-        return np.random
+        return default_generator
     return np.random.default_rng(generator) if isinstance(generator, int) else generator
