@@ -10,8 +10,13 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes.extent import Axes, Extent, as_extent
 from onemodel.axes.windows import window
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
-from onemodel.operators._promote import as_tensor
+from onemodel.operators._operator import Composite, Operator, apply
+from onemodel.operators._promote import as_tensor, normalize_dim
+from onemodel.operators.add import add
+from onemodel.operators.arange import arange
+from onemodel.operators.index import look_up
+from onemodel.operators.transpose import movedim
+from onemodel.operators.unsqueeze import unsqueeze
 from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
 
@@ -188,4 +193,48 @@ OPERATOR = Operator(
     symbolic={7: opset_7},
     reads="",
     cases=CASES,
+)
+
+
+def unfold_dimension(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Every window of ``size`` entries along ``dimension``, ``step`` apart; a copy.
+
+    Shape: that axis holds the windows, a new last axis their entries. Raises ValueError where
+    no window fits. Source: ``torch.Tensor.unfold``; ONNX Gather-1 (a symbolic axis: Range-11).
+    """
+    input = as_tensor("unfold", "input", input)
+    dim = normalize_dim("unfold", dimension, input.ndim)
+    if input.ndim == 0 or step < 1 or not 0 < size <= input._array.shape[dim]:
+        raise ValueError(
+            f"unfold: windows of {size}, {step} apart, do not fit axis {dim} of shape "
+            f"{list(input._array.shape)}"
+        )
+    count = (input.shape[dim] - size) // step + 1
+    starts = unsqueeze(arange(0, count * step, step), 1)
+    windows = look_up(input, [add(starts, arange(size))], (dim,))
+    return movedim(windows, dim + 1, -1)
+
+
+def _windows(input: np.ndarray, dimension: int, size: int, step: int) -> np.ndarray:
+    every = np.lib.stride_tricks.sliding_window_view(input, size, dimension)
+    return np.moveaxis(np.moveaxis(every, dimension, 0)[::step], 0, dimension)
+
+
+ALSO = (
+    Composite(
+        "unfold_dimension",
+        declaration=unfold_dimension,
+        methods=("unfold",),
+        public=False,
+        cases=(
+            Case((("batch", 6, 2),), {"dimension": 1, "size": 3, "step": 2}, reference=_windows),
+            Case(
+                (("time", 3),),
+                {"dimension": 0, "size": 2, "step": 1},
+                reference=_windows,
+                lowest=11,
+                name="symbolic axis",
+            ),
+        ),
+    ),
 )
