@@ -74,10 +74,11 @@ __all__ = sorted(
     | set(_LAZY)
     | {
         "CallSite", "Generator", "Storage", "Tensor", "TraceErrorKind", "TraceException",
-        "backward", "bfloat16", "bool_", "complex64", "complex128", "double", "enable_grad", "float16",
-        "float32", "float64", "get_default_dtype", "grad", "half", "int8", "int16", "int32",
-        "int64", "is_grad_enabled", "long", "manual_seed", "no_grad", "promote_types",
-        "result_type", "set_default_dtype", "set_grad_enabled", "uint8", "uint16", "uint32", "uint64",
+        "backward", "bfloat16", "bool_", "complex128", "complex64", "double", "enable_grad",
+        "float16", "float32", "float64", "get_default_dtype", "grad", "half", "int16", "int32",
+        "int64", "int8", "is_grad_enabled", "long", "manual_seed", "no_grad", "promote_types",
+        "result_type", "set_default_dtype", "set_grad_enabled", "uint16", "uint32", "uint64",
+        "uint8",
     }
 )  # fmt: skip
 

@@ -44,6 +44,8 @@ class Generator(np.random.Generator):
     def __repr__(self) -> str:
         return f"Generator(seed={self._seed})"
 
+    __str__ = __repr__
+
 
 def _rebuild(seed: int, state: dict[str, Any]) -> Generator:
     generator = Generator(seed)
