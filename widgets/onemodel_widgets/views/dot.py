@@ -150,7 +150,7 @@ def _write_group(
         text = "\n".join((box.title, *box.lines))
         digraph.node(
             box.id,
-            label=graphviz.escape(text).replace("\n", "\\n") if labels else "",
+            label=_label(text) if labels else "",
             width=f"{width / _POINTS_PER_INCH:.4f}",
             height=f"{height / _POINTS_PER_INCH:.4f}",
         )
@@ -161,6 +161,11 @@ def _write_group(
             label = graphviz.escape(cluster.title) if labels else _blank(title_width, 12)
             inner.attr(label=label, labeljust="l", margin="10")
             _write_group(inner, cluster.id, children, boxes, labels)
+
+
+def _label(text: str) -> str:
+    """Text as a label of several lines: nothing in it is markup or an escape."""
+    return graphviz.nohtml("\\n".join(str(graphviz.escape(line)) for line in text.split("\n")))
 
 
 def _blank(width: float, height: float) -> str:

@@ -87,8 +87,8 @@ def scope_of(node: Node) -> tuple[str, ...]:
 def scopes_of(nodes: Sequence[Node]) -> dict[Node, tuple[str, ...]]:
     """Module paths of a graph's nodes.
 
-    A node that says nothing of its module (rewriters leave such nodes) belongs to
-    the innermost module that holds all its producers and readers.
+    A node that says nothing of its module (rewriters leave such nodes) and stands
+    between others belongs to the innermost module that holds all of them.
     """
     stated = {node: _stated_scope(node) for node in nodes}
     if not any(stated.values()):
@@ -103,8 +103,9 @@ def scopes_of(nodes: Sequence[Node]) -> dict[Node, tuple[str, ...]]:
         scope = stated[node]
         if scope is None:
             above = [scopes[v.producer] for v in node.inputs if v and v.producer in scopes]
-            below = [stated[reader] for reader in readers.get(node, ())]
-            scope = _common_prefix([*above, *(path for path in below if path is not None)])
+            known = (stated[reader] for reader in readers.get(node, ()))
+            below = [path for path in known if path is not None]
+            scope = _common_prefix([*above, *below]) if above and below else ()
         scopes[node] = scope
     return scopes
 
