@@ -66,7 +66,7 @@ def subject_of(source: Any) -> Subject:
     if isinstance(graph, Graph):
         return Subject(graph, traced=source)
     raise TypeError(
-        f"cannot compare a {type(source).__name__}: give a TracedModel, a graph, an onnx "
+        f"cannot take a {type(source).__name__} for a model: give a TracedModel, a graph, an onnx "
         "ModelProto or the path of an .onnx file"
     )
 

@@ -226,7 +226,7 @@ def test_wrong_feeds_and_engines_are_refused_with_their_names():
         compare(mlp(), {"x": X}, against=("session",))
     with pytest.raises(TypeError, match="cannot compare against a int"):
         compare(mlp(), {"x": X}, against=("session", 3))
-    with pytest.raises(TypeError, match="cannot compare a dict"):
+    with pytest.raises(TypeError, match="cannot take a dict for a model"):
         compare({})
 
 
