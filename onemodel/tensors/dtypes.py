@@ -150,7 +150,8 @@ def result_type(operands: Iterable[Any]) -> DType:
             if rank == 2 and category(found) == 2:
                 result = get_default_dtype()
             elif rank == 2 and category(found) == 3:
-                result = complex128 if result == float64 else complex64
+                real = result if category(result) == 2 else get_default_dtype()
+                result = complex128 if real == float64 else complex64
             else:
                 result = found
     if result is None:

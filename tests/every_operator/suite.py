@@ -161,9 +161,7 @@ def _options() -> Any:
     return options
 
 
-def run_in_onnxruntime(
-    proto: onnx.ModelProto, feeds: Mapping[str, np.ndarray]
-) -> list[np.ndarray]:
+def run_in_onnxruntime(proto: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """Outputs of ONNX Runtime, which shares no code with this library."""
     session = onnxruntime.InferenceSession(
         proto.SerializeToString(), _options(), providers=["CPUExecutionProvider"]

@@ -55,9 +55,7 @@ def test_every_operator_can_be_lowered_or_says_why_not() -> None:
     assert silent == EAGER_ONLY
 
 
-@pytest.mark.parametrize(
-    "name", (Path(__file__).parent / "names.txt").read_text().split(), ids=str
-)
+@pytest.mark.parametrize("name", (Path(__file__).parent / "names.txt").read_text().split(), ids=str)
 def test_the_name_exists(name: str) -> None:
     found: Any = om
     for part in name.split("."):
