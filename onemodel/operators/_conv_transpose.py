@@ -212,7 +212,8 @@ def reference(
     result = np.zeros((x.shape[0], per_group * groups, *full))
     for place in np.ndindex(*x.shape[2:]):
         for tap in np.ndindex(*w.shape[2:]):
-            where = tuple(p * s + t * d for p, s, t, d in zip(place, step, tap, spread, strict=True))
+            steps = zip(place, step, tap, spread, strict=True)
+            where = tuple(p * s + t * d for p, s, t, d in steps)
             for c in range(w.shape[0]):
                 first = c // inputs * per_group
                 target = (slice(None), slice(first, first + per_group), *where)

@@ -6,7 +6,7 @@ needs. Gates are computed for all steps at once from the input, and step by step
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -485,6 +485,51 @@ def keep_constant(g: Any, array: np.ndarray, name: str) -> Any:
 
 
 # --- cases ----------------------------------------------------------------------------------
+
+
+def reference(
+    step: Callable[..., Arrays], states: int
+) -> Callable[..., tuple[np.ndarray, ...]]:
+    """The textbook equations (``step``), sample by sample and step by step, in float64."""
+
+    def compute(
+        input: np.ndarray,
+        *tensors: np.ndarray,
+        bias: bool = True,
+        num_layers: int = 1,
+        bidirectional: bool = False,
+        batch_first: bool = False,
+        has_state: bool = False,
+        lengths: Sequence[int] | None = None,
+    ) -> tuple[np.ndarray, ...]:
+        x = np.asarray(input, np.float64)
+        x = x if batch_first else x.swapaxes(0, 1)
+        given = tensors[:states] if has_state else None
+        weights = [np.asarray(v, np.float64) for v in tensors[states if has_state else 0 :]]
+        count, directions = 4 if bias else 2, 2 if bidirectional else 1
+        hidden = weights[1].shape[-1]
+        finals: list[list[np.ndarray]] = [[] for _ in range(states)]
+        for layer in range(num_layers):
+            columns = []
+            for d in range(directions):
+                number = layer * directions + d
+                w = weights[number * count : (number + 1) * count]
+                y = np.zeros((*x.shape[:2], hidden))
+                last = np.zeros((states, len(x), hidden))
+                for b in range(len(x)):
+                    if given is not None:
+                        last[:, b] = [state[number, b] for state in given]
+                    total = x.shape[1] if lengths is None else lengths[b]
+                    for t in range(total)[:: -1 if d else 1]:
+                        last[:, b] = step(w, x[b, t], tuple(last[:, b]), bias)
+                        y[b, t] = last[0, b]
+                columns.append(y)
+                for final, value in zip(finals, last, strict=True):
+                    final.append(value)
+            x = np.concatenate(columns, axis=2)
+        return x if batch_first else x.swapaxes(0, 1), *(np.stack(f) for f in finals)
+
+    return compute
 
 
 def cases(

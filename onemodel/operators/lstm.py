@@ -197,47 +197,15 @@ def opset_7(g: Any, input: Any, tensors: Sequence[Any], **attributes: Any) -> An
     return _recurrent.write(g, CELL, "LSTM", (0, 3, 1, 2), (input, *tensors), attributes, {})
 
 
-def reference(
-    input: np.ndarray,
-    *tensors: np.ndarray,
-    bias: bool = True,
-    num_layers: int = 1,
-    bidirectional: bool = False,
-    batch_first: bool = False,
-    has_state: bool = False,
-    lengths: Sequence[int] | None = None,
-) -> tuple[np.ndarray, ...]:
-    """The textbook equations, sample by sample and step by step, in float64."""
-    x = np.asarray(input, np.float64)
-    x = x if batch_first else x.swapaxes(0, 1)
-    states, weights = (tensors[:2], tensors[2:]) if has_state else (None, tensors)
-    step = 4 if bias else 2
-    directions = 2 if bidirectional else 1
-    hidden = weights[1].shape[-1]
-    final_h, final_c = [], []
-    for layer in range(num_layers):
-        columns = []
-        for d in range(directions):
-            number = layer * directions + d
-            w = [np.asarray(v, np.float64) for v in weights[number * step : (number + 1) * step]]
-            y = np.zeros((*x.shape[:2], hidden))
-            h, c = np.zeros((len(x), hidden)), np.zeros((len(x), hidden))
-            if states is not None:
-                h, c = states[0][number].astype(float), states[1][number].astype(float)
-            for b in range(len(x)):
-                count = x.shape[1] if lengths is None else lengths[b]
-                for t in range(count)[:: -1 if d else 1]:
-                    z = w[0] @ x[b, t] + w[1] @ h[b] + (w[2] + w[3] if bias else 0)
-                    i, f, g, o = z.reshape(4, hidden)
-                    i, f, o = (1 / (1 + np.exp(-gate)) for gate in (i, f, o))
-                    c[b] = f * c[b] + i * np.tanh(g)
-                    y[b, t] = h[b] = o * np.tanh(c[b])
-            columns.append(y)
-            final_h.append(h)
-            final_c.append(c)
-        x = np.concatenate(columns, axis=2)
-    return x if batch_first else x.swapaxes(0, 1), np.stack(final_h), np.stack(final_c)
+def _step(w: Sequence[np.ndarray], x: np.ndarray, state: Arrays, bias: bool) -> Arrays:
+    h, c = state
+    i, f, g, o = (w[0] @ x + w[1] @ h + (w[2] + w[3] if bias else 0)).reshape(4, -1)
+    i, f, o = (1 / (1 + np.exp(-gate)) for gate in (i, f, o))
+    c = f * c + i * np.tanh(g)
+    return o * np.tanh(c), c
 
+
+reference = _recurrent.reference(_step, states=2)
 
 CASES = _recurrent.cases(lstm, reference, gates=4, states=2)
 
