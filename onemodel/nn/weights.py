@@ -42,20 +42,15 @@ def save_weights(module: Module, path: str | os.PathLike[str]) -> None:
     Raises TypeError for a dtype that the format has not (complex), OSError where it cannot be
     written.
     """
-    import safetensors
+    import safetensors.numpy
 
-    tensors = {}
+    arrays = {}
     for name, tensor in module.state_dict().items():
-        array = np.ascontiguousarray(tensor.array)
-        if array.dtype not in _NAMES.values():
-            raise TypeError(f"save_weights: {name} is {array.dtype}, which safetensors has not")
-        tensors[name] = {
-            "dtype": array.dtype.name,
-            "shape": list(tensor.array.shape),
-            "data": array.tobytes(),
-        }
-    # The mark that loaders of PyTorch weights look for: rows first, names as in PyTorch.
-    data = safetensors.serialize(tensors, metadata={"format": "pt"})
+        if tensor.dtype not in _NAMES.values():
+            raise TypeError(f"save_weights: {name} is {tensor.dtype}, which safetensors has not")
+        arrays[name] = np.array(tensor.array, order="C")  # 0-d stays 0-d
+    # The mark that loaders of PyTorch weights look for.
+    data = safetensors.numpy.save(arrays, metadata={"format": "pt"})
     _write_whole(Path(path), data)
 
 
