@@ -148,13 +148,14 @@ def _narrow(
 ) -> tuple[int, int, int | None, int | None]:
     """The expression that a whole statement evaluates, where Python points at the statement.
 
-    Entering a ``with`` block and starting a ``for`` loop have the statement as their place.
+    Entering a ``with`` block, starting a ``for`` loop and an ``assert`` have the whole
+    statement as their place.
     """
     if column is None or end_column is None:
         return line, end_line, column, end_column
     lines = [linecache.getline(code.co_filename, n) for n in range(line, end_line + 1)]
     first = lines[0].encode("utf-8")[column:].decode("utf-8", errors="ignore")
-    if not first.startswith(("with ", "with(", "for ", "async ")):
+    if not first.startswith(("with ", "with(", "for ", "async ", "assert")):
         return line, end_line, column, end_column
     try:
         (statement,) = ast.parse(textwrap.dedent("".join([" " * column + first, *lines[1:]]))).body
@@ -165,6 +166,8 @@ def _narrow(
         part = statement.items[0].context_expr
     elif isinstance(statement, (ast.For, ast.AsyncFor)):
         part = statement.iter
+    elif isinstance(statement, ast.Assert):
+        part = statement.test
     if part is None or part.end_lineno is None or part.end_col_offset is None:
         return line, end_line, column, end_column
     return (
