@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onemodel.kernels._scratch import scratch
 from onemodel.kernels._windows import Window, padded
 
 _COLUMN_BYTES = 2 << 20
@@ -27,12 +28,12 @@ def correlate(x: np.ndarray, w: np.ndarray, group: int, view: Window) -> np.ndar
     if 0 in x.shape or 0 in view.output:
         return np.zeros((x.shape[0], w.shape[0], *view.output), x.dtype)
     if math.prod(view.kernel) == 1:
-        return _pointwise(padded(x, view), w, group, view)
+        return _pointwise(padded(x, view, work=True), w, group, view)
     grid = _Grid.of(view)
     columns = x.shape[1] * math.prod(view.kernel) * grid.length
     waste = grid.length / math.prod(view.output)
     if waste > _MOST_WASTE or (x.shape[0] > 1 and columns < _SMALL_IMAGE):
-        return _unfolded(padded(x, view), w, group, view)
+        return _unfolded(padded(x, view, work=True), w, group, view)
     return _flat(x, w, group, view, grid)
 
 
@@ -60,7 +61,7 @@ def _unfolded(x: np.ndarray, w: np.ndarray, group: int, view: Window) -> np.ndar
     taps, positions = math.prod(view.kernel), math.prod(view.output)
     weights = w.reshape(group, outputs // group, -1)
     chunk = min(batch, max(1, _COLUMN_BYTES // (channels * taps * positions * x.itemsize)))
-    columns = np.empty((chunk, channels, *view.kernel, *view.output), x.dtype)
+    columns = scratch("columns", (chunk, channels, *view.kernel, *view.output), x.dtype)
     result = np.empty((batch, group, outputs // group, positions), x.dtype)
     for start in range(0, batch, chunk):
         source = x[start : start + chunk]
@@ -113,9 +114,13 @@ def _phases(
     """The wanted phases of the padded array, each (N, C, flat)."""
     lead = x.shape[:2]
     if set(view.strides) == {1}:
-        return {(0,) * len(grid.size): np.ascontiguousarray(padded(x, view)).reshape(*lead, -1)}
+        return {
+            (0,) * len(grid.size): np.ascontiguousarray(padded(x, view, work=True)).reshape(
+                *lead, -1
+            )
+        }
     whole = [n * s for n, s in zip(grid.size, view.strides, strict=True)]
-    source = padded(x, view, reach=whole)
+    source = padded(x, view, reach=whole, work=True)
     return {
         phase: np.ascontiguousarray(
             source[
@@ -140,8 +145,8 @@ def _flat(x: np.ndarray, w: np.ndarray, group: int, view: Window, grid: _Grid) -
     row_bytes = per_group * len(taps) * x.itemsize
     tile = min(grid.length, max(256, _COLUMN_BYTES // row_bytes))
     some = min(group, max(1, _COLUMN_BYTES // (row_bytes * tile)))
-    columns = np.empty((some * per_group, len(taps), tile), x.dtype)
-    wide = np.empty((group, outputs // group, view.output[0] * grid.steps[0]), x.dtype)
+    columns = scratch("columns", (some * per_group, len(taps), tile), x.dtype)
+    wide = scratch("wide", (group, outputs // group, view.output[0] * grid.steps[0]), x.dtype)
     inside = wide.reshape(outputs, view.output[0], *grid.size[1:])
     inside = inside[(Ellipsis, *(slice(n) for n in view.output))]
     result = np.empty((batch, outputs, *view.output), x.dtype)

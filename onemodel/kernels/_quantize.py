@@ -47,11 +47,12 @@ def saturated(x: np.ndarray, zero_point: np.ndarray | None, dtype: np.dtype) -> 
     limits = integer_range(dtype)
     if limits is None:
         raise TypeError(f"{dtype} is no integer type to quantize to")
-    result = np.rint(x.astype(np.float64))
+    result = np.asarray(np.rint(x if x.dtype == np.float64 else x.astype(np.float32, copy=False)))
     if zero_point is not None:
-        result = result + zero_point.astype(np.float64)
-    result = np.clip(result, *limits)
-    return np.asarray(result).astype(np.int32).astype(dtype)
+        result += zero_point.astype(result.dtype)
+    result = np.clip(result, *limits, out=result)
+    # NumPy knows the way from floats to the narrowest types only through int32.
+    return result.astype(dtype if dtype.kind in "iu" else np.int32).astype(dtype, copy=False)
 
 
 def centred(x: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
@@ -61,9 +62,16 @@ def centred(x: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
 
 
 def integer_matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """int32 ``a @ b`` of small integers, through floats that hold every sum exactly."""
-    wide = np.float32 if a.shape[-1] <= _EXACT_IN_FLOAT32 else np.float64
-    return np.asarray(np.matmul(a.astype(wide), b.astype(wide))).astype(np.int64).astype(np.int32)
+    """int32 ``a @ b`` of 9-bit integers, in pieces whose float32 sums are all exact."""
+    left, right = a.astype(np.float32), b.astype(np.float32)
+    result = None
+    for start in range(0, max(a.shape[-1], 1), _EXACT_IN_FLOAT32):
+        piece = slice(start, start + _EXACT_IN_FLOAT32)
+        rows = right[piece] if right.ndim == 1 else right[..., piece, :]
+        part = np.asarray(np.matmul(left[..., piece], rows)).astype(np.int32)
+        result = part if result is None else np.add(result, part, out=result)
+    assert result is not None
+    return result
 
 
 def by_row(value: np.ndarray | None) -> np.ndarray | None:

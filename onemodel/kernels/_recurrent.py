@@ -88,11 +88,11 @@ class Layout:
         return len(self.reverse)
 
     def state(self, given: np.ndarray | None, hidden: int) -> np.ndarray:
-        """An initial state as (directions, batch, hidden), zeros by default."""
+        """An initial state as (directions, hidden, batch), zeros by default."""
         if given is None:
-            return np.zeros((self.directions, self.x.shape[1], hidden), self.x.dtype)
+            return np.zeros((self.directions, hidden, self.x.shape[1]), self.x.dtype)
         state = given.astype(self.x.dtype, copy=False)
-        return state.swapaxes(0, 1) if self.layout else state
+        return np.ascontiguousarray(state.transpose((1, 2, 0) if self.layout else (0, 2, 1)))
 
     def time_order(self, direction: int) -> np.ndarray:
         """The input in the order in which this direction reads it."""
@@ -108,10 +108,11 @@ class Layout:
         return steps[index, np.arange(steps.shape[1])]
 
     def outputs(self, per_direction: list[np.ndarray], dtype: np.dtype) -> np.ndarray:
-        """Y from one (T, B, H) per direction, in reading order."""
+        """Y from one (T, H, B) per direction, in reading order."""
+        time_first = [part.swapaxes(1, 2) for part in per_direction]
         steps = [
             self.turned(part) if back else part
-            for part, back in zip(per_direction, self.reverse, strict=True)
+            for part, back in zip(time_first, self.reverse, strict=True)
         ]
         y = np.stack(steps, axis=1)  # (T, D, B, H)
         if self.layout:
@@ -119,8 +120,8 @@ class Layout:
         return y.astype(dtype, copy=False)
 
     def last(self, per_direction: list[np.ndarray], dtype: np.dtype) -> np.ndarray:
-        """A final state from one (B, H) per direction."""
-        state = np.stack(per_direction)
+        """A final state from one (H, B) per direction."""
+        state = np.stack([part.T for part in per_direction])
         if self.layout:
             state = state.swapaxes(0, 1)
         return state.astype(dtype, copy=False)
@@ -144,17 +145,20 @@ def arrange(x: np.ndarray, sequence_lens: np.ndarray | None, direction: str, lay
 
 
 def projected(x: np.ndarray, weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
-    """x W' + b for all time steps in one product: (T, B, gates * hidden)."""
+    """W x + b for all time steps in one product: (T, gates * hidden, B).
+
+    Features come before the batch, so that each gate is one contiguous block.
+    """
     steps, batch, size = x.shape
     flat = np.ascontiguousarray(x).reshape(steps * batch, size)
     result = np.matmul(flat, weights.T)
     if bias is not None:
         result += bias
-    return result.reshape(steps, batch, -1)
+    return np.ascontiguousarray(result.reshape(steps, batch, -1).swapaxes(1, 2))
 
 
 def masks(lengths: np.ndarray | None, steps: int) -> np.ndarray | None:
-    """(T, B, 1) bool: whether a step lies inside its sequence; None where all do."""
+    """(T, 1, B) bool: whether a step lies inside its sequence; None where all do."""
     if lengths is None:
         return None
-    return (np.arange(steps)[:, None] < lengths)[..., None]
+    return (np.arange(steps)[:, None] < lengths)[:, None, :]

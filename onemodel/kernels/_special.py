@@ -1,8 +1,8 @@
 """Special functions that NumPy lacks: erf to full accuracy, a sigmoid that cannot warn.
 
 erf in float64 follows W. J. Cody, "Rational Chebyshev approximation for the
-error function", Math. Comp. 23 (1969); in float32 one odd rational function
-covers the whole range, which costs no masks.
+error function", Math. Comp. 23 (1969); in float32 it is the tanh of one odd
+polynomial, which covers the whole range without masks.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from __future__ import annotations
 import numpy as np
 
 from onemodel.kernels._dtypes import is_narrow
+from onemodel.kernels._scratch import scratch
 
 _BLOCK = 16384
-"""Elements per block: two float32 work arrays of this size stay in a first-level cache."""
+"""Elements per block: the work arrays of a block stay in cache from pass to pass."""
 
-# erf(x) = x * P(x^2) / Q(x^2) on [-4, 4], beyond which float32 erf is 1.
-_P32 = (
-    -2.72614225801306e-10,
-    2.77068142495902e-08,
-    -2.10102402082508e-06,
-    -5.69250639462346e-05,
-    -7.34990630326855e-04,
-    -2.95459980854025e-03,
-    -1.60960333262415e-02,
+# f(x) = tanh(x * P(x^2)), lowest power first, because tanh is the cheapest function
+# that saturates. The coefficients of erf are a minimax fit of the relative error on
+# [0, 3.95], beyond which float32 erf is 1 and x P(x^2) stays above 8.9.
+_ERF32 = (
+    1.1283792743390797,
+    0.10276905551884369,
+    -1.91830230609216e-4,
+    -6.197851144898967e-4,
+    8.763748631859523e-5,
+    -5.668499806831055e-6,
+    1.418535208612209e-7,
 )
-_Q32 = (
-    -1.45660718464996e-05,
-    -2.13374055278905e-04,
-    -1.68282697438203e-03,
-    -7.37332916720468e-03,
-    -1.42647390514189e-02,
-)
+_NORMAL32 = tuple(c * 2.0 ** -(i + 0.5) for i, c in enumerate(_ERF32))
+"""erf(x / sqrt(2))"""
+_TANH_GELU = (0.7978845608028654, 0.7978845608028654 * 0.044715)
+"""The argument of GELU's tanh form: sqrt(2 / pi) (x + 0.044715 x^3)."""
 
 # |x| <= 0.46875: erf(x) = x * A(x^2) / B(x^2)
 _A = (
@@ -104,33 +104,46 @@ def erf(x: np.ndarray) -> np.ndarray:
 
 
 def erf32(x: np.ndarray) -> np.ndarray:
-    """erf of a float32 array, in cache-sized blocks; within 8 units in the last place."""
-    result = np.empty(x.shape, np.float32)
-    source, target = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
-    size = min(_BLOCK, source.size)
-    square, work = np.empty(size, np.float32), np.empty(size, np.float32)
-    for start in range(0, source.size, _BLOCK):
-        part, out = source[start : start + _BLOCK], target[start : start + _BLOCK]
-        _erf32_block(part, out, square[: part.size], work[: part.size])
+    """erf of a float32 array; within 4 units in the last place."""
+    return _blockwise(x, _ERF32, gelu=False)
+
+
+def gelu(x: np.ndarray, approximate: bool) -> np.ndarray:
+    """x (1 + erf(x / sqrt(2))) / 2 of a float32 or float64 array, or its tanh form."""
+    if approximate:
+        return _blockwise(x, _TANH_GELU, gelu=True)
+    if x.dtype == np.float32:
+        return _blockwise(x, _NORMAL32, gelu=True)
+    result = erf(np.asarray(x * 0.7071067811865476))
+    result += 1
+    result *= x
+    result *= 0.5
     return result
 
 
-def _erf32_block(x: np.ndarray, out: np.ndarray, square: np.ndarray, work: np.ndarray) -> None:
-    np.clip(x, -4.0, 4.0, out=out)
-    np.multiply(out, out, out=square)
-    np.multiply(square, np.float32(_P32[0]), out=work)
-    for coefficient in _P32[1:-1]:
-        work += np.float32(coefficient)
-        work *= square
-    work += np.float32(_P32[-1])
-    out *= work
-    np.multiply(square, np.float32(_Q32[0]), out=work)
-    for coefficient in _Q32[1:-1]:
-        work += np.float32(coefficient)
-        work *= square
-    work += np.float32(_Q32[-1])
-    out /= work
-    np.clip(out, -1.0, 1.0, out=out)
+def _blockwise(x: np.ndarray, coefficients: tuple[float, ...], gelu: bool) -> np.ndarray:
+    """tanh(x P(x^2)), or x (1 + that) / 2, in cache-sized blocks."""
+    result = np.empty(x.shape, x.dtype)
+    source, target = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
+    power = [x.dtype.type(c) for c in coefficients]
+    square = scratch("square", (min(_BLOCK, source.size),), x.dtype)
+    # A huge x overflows to an infinity of the right sign, whose tanh is exact.
+    with np.errstate(over="ignore"):
+        for start in range(0, source.size, _BLOCK):
+            part, out = source[start : start + _BLOCK], target[start : start + _BLOCK]
+            t = np.multiply(part, part, out=square[: part.size])
+            np.multiply(t, power[-1], out=out)
+            for c in power[-2:0:-1]:
+                out += c
+                out *= t
+            out += power[0]
+            out *= part
+            np.tanh(out, out=out)
+            if gelu:
+                out += 1
+                out *= part
+                out *= 0.5
+    return result
 
 
 def _erf_float64(x: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onemodel.kernels._scratch import scratch
+
 
 @dataclass(frozen=True)
 class Window:
@@ -108,9 +110,16 @@ def _one_axis(
 
 
 def padded(
-    x: np.ndarray, window: Window, value: float = 0.0, reach: Sequence[int] | None = None
+    x: np.ndarray,
+    window: Window,
+    value: float = 0.0,
+    reach: Sequence[int] | None = None,
+    work: bool = False,
 ) -> np.ndarray:
-    """``x`` with its trailing axes padded (or cropped) to ``reach``, or to what windows reach."""
+    """``x`` with its trailing axes padded (or cropped) to ``reach``, or to what windows reach.
+
+    With ``work`` the result may lie in work memory: it must not leave the kernel.
+    """
     lead = x.ndim - len(window.size)
     needed = tuple(reach) if reach is not None else window.needed()
     if not any(window.begins):
@@ -119,12 +128,17 @@ def padded(
         if all(n <= s for n, s in zip(needed, window.size, strict=True)):
             return x[(Ellipsis, *(slice(n) for n in needed))]
     shape = x.shape[:lead] + needed
-    result = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+    result = scratch("padded", shape, x.dtype) if work else np.empty(shape, x.dtype)
     source, target = [slice(None)] * lead, [slice(None)] * lead
-    for size, begin, need in zip(window.size, window.begins, needed, strict=True):
-        first = max(-begin, 0)
-        length = max(min(size - first, need - max(begin, 0)), 0)
+    for i, (size, begin, need) in enumerate(
+        zip(window.size, window.begins, needed, strict=True), start=lead
+    ):
+        first, before = max(-begin, 0), max(begin, 0)
+        length = max(min(size - first, need - before), 0)
         source.append(slice(first, first + length))
-        target.append(slice(max(begin, 0), max(begin, 0) + length))
+        target.append(slice(before, before + length))
+        axis = (slice(None),) * i
+        result[(*axis, slice(None, before))] = value
+        result[(*axis, slice(before + length, None))] = value
     result[tuple(target)] = x[tuple(source)]
     return result

@@ -35,7 +35,7 @@ def fast(
         auto_pad=auto_pad,
         ceil_mode=ceil_mode,
     )
-    total = window_sums(padded(widen(x), view), view)
+    total = window_sums(padded(widen(x), view, work=True), view)
     total /= element_counts(view, bool(count_include_pad)).astype(total.dtype)
     return total.astype(x.dtype, copy=False)
 

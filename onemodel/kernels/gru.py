@@ -79,10 +79,9 @@ class _Cell:
         linear_before_reset: bool,
     ) -> None:
         self.hidden = r.shape[-1]
-        self.gates = np.ascontiguousarray(r[: 2 * self.hidden].T)
-        self.candidate = np.ascontiguousarray(r[2 * self.hidden :].T)
-        self.all = np.ascontiguousarray(r.T)
-        self.after = after
+        self.gates, self.candidate = r[: 2 * self.hidden], r[2 * self.hidden :]
+        self.all = r
+        self.after = None if after is None else after[:, None]
         self.functions = functions
         self.clip = clip
         self.linear_before_reset = linear_before_reset
@@ -90,9 +89,9 @@ class _Cell:
     def run(
         self, gates: np.ndarray, h: np.ndarray, inside: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """All steps: (Y (T, B, H), last h)."""
-        steps, batch = gates.shape[:2]
-        y = np.empty((steps, batch, self.hidden), gates.dtype)
+        """All steps, features before the batch: (Y (T, H, B), last h)."""
+        steps, _, batch = gates.shape
+        y = np.empty((steps, self.hidden, batch), gates.dtype)
         for t in range(steps):
             new = self._step(gates[t], h)
             if inside is None:
@@ -106,17 +105,17 @@ class _Cell:
         n = self.hidden
         f, g = self.functions
         if self.linear_before_reset:
-            product = h @ self.all
-            smooth = f(self._clipped(x[:, : 2 * n] + product[:, : 2 * n]))
-            inner = product[:, 2 * n :]
+            product = self.all @ h
+            smooth = f(self._clipped(x[: 2 * n] + product[: 2 * n]))
+            inner = product[2 * n :]
             if self.after is not None:
                 inner = inner + self.after
-            inner = inner * smooth[:, n:]
+            inner = inner * smooth[n:]
         else:
-            smooth = f(self._clipped(x[:, : 2 * n] + h @ self.gates))
-            inner = (smooth[:, n:] * h) @ self.candidate
-        update = smooth[:, :n]
-        new = g(self._clipped(x[:, 2 * n :] + inner))
+            smooth = f(self._clipped(x[: 2 * n] + self.gates @ h))
+            inner = self.candidate @ (smooth[n:] * h)
+        update = smooth[:n]
+        new = g(self._clipped(x[2 * n :] + inner))
         return new + update * (h - new)
 
     def _clipped(self, z: np.ndarray) -> np.ndarray:

@@ -99,10 +99,10 @@ class _Cell:
         self.hidden = r.shape[-1]
         self.plain = functions is None and p is None and not clip and not input_forget
         self.functions = functions or _recurrent.activations(None, None, None, _DEFAULT, 1)[0]
-        self.peepholes = p
+        self.peepholes = None if p is None else p[:, None]
         self.clip = clip
         self.input_forget = input_forget
-        self.r = np.ascontiguousarray(self.scaled(r).T)
+        self.r = np.ascontiguousarray(self.scaled(r))
 
     def scaled(self, weights: np.ndarray | None) -> np.ndarray | None:
         """Weights or biases with gates in the first axis, halved where tanh does it all."""
@@ -115,14 +115,15 @@ class _Cell:
     def run(
         self, gates: np.ndarray, h: np.ndarray, c: np.ndarray, inside: np.ndarray | None
     ) -> Outputs:
-        """All steps: (Y (T, B, H), last h, last c)."""
-        steps, batch = gates.shape[:2]
-        y = np.empty((steps, batch, self.hidden), gates.dtype)
+        """All steps, features before the batch: (Y (T, H, B), last h, last c)."""
+        steps, _, batch = gates.shape
+        y = np.empty((steps, self.hidden, batch), gates.dtype)
+        product = np.empty(gates.shape[1:], gates.dtype)
         c = c.astype(gates.dtype, copy=True)
         step = self._plain_step if self.plain else self._general_step
         for t in range(steps):
             z = gates[t]
-            z += h @ self.r
+            z += np.matmul(self.r, h, out=product)
             if inside is None:
                 c = step(z, c, y[t])
                 h = y[t]
@@ -136,21 +137,21 @@ class _Cell:
     def _plain_step(self, z: np.ndarray, c: np.ndarray, h: np.ndarray) -> np.ndarray:
         n = self.hidden
         np.tanh(z, out=z)
-        smooth = z[:, : 3 * n]
+        smooth = z[: 3 * n]
         smooth *= 0.5
         smooth += 0.5
-        c *= z[:, 2 * n : 3 * n]
-        candidate = z[:, 3 * n :]
-        candidate *= z[:, :n]
+        c *= z[2 * n : 3 * n]
+        candidate = z[3 * n :]
+        candidate *= z[:n]
         c += candidate
         np.tanh(c, out=h)
-        h *= z[:, n : 2 * n]
+        h *= z[n : 2 * n]
         return c
 
     def _general_step(self, z: np.ndarray, c: np.ndarray, h: np.ndarray) -> np.ndarray:
         n = self.hidden
         f, g, last = self.functions
-        zi, zo, zf, zc = z[:, :n], z[:, n : 2 * n], z[:, 2 * n : 3 * n], z[:, 3 * n :]
+        zi, zo, zf, zc = z[:n], z[n : 2 * n], z[2 * n : 3 * n], z[3 * n :]
         p = self.peepholes
         if p is not None:
             zi = zi + p[:n] * c

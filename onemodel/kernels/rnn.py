@@ -43,7 +43,7 @@ def fast(
         bias = None if b is None else widen(b[d, :hidden]) + widen(b[d, hidden:])
         terms = projected(arranged.time_order(d), widen(w[d]), bias)
         inside = masks(arranged.lengths, terms.shape[0])
-        y, h = _run(terms, widen(r[d]).T, start[d], functions[d], clip, inside)
+        y, h = _run(terms, widen(r[d]), start[d], functions[d], clip, inside)
         every.append(y)
         last.append(h)
     return arranged.outputs(every, x.dtype), arranged.last(last, x.dtype)
@@ -69,7 +69,7 @@ def _run(
     y = np.empty_like(terms)
     for t in range(terms.shape[0]):
         z = terms[t]
-        z += h @ r
+        z += r @ h
         if clip:
             np.clip(z, -clip, clip, out=z)
         new = function(z)

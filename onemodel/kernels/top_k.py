@@ -6,25 +6,49 @@ from onemodel.kernels._dtypes import widen
 
 NODE_TYPE = "TopK"
 
+_WORTH_SELECTING = 4
+"""From k times this many elements on, selecting first beats sorting everything."""
+
 
 def fast(
     x: np.ndarray, k: np.ndarray, *, axis: int = -1, largest: int = 1, sorted: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and int64 indices, sorted; of equal elements the lower index comes first."""
-    count = int(k.item())
-    if not 0 <= count <= x.shape[axis]:
-        raise ValueError(f"TopK: k={count} does not fit axis {axis} of size {x.shape[axis]}")
-    order = _stable_order(widen(x), axis, bool(largest))
-    index = np.take(order, np.arange(count), axis=axis)
-    return np.take_along_axis(x, index, axis=axis), index.astype(np.int64, copy=False)
+    count, size = int(k.item()), x.shape[axis]
+    if not 0 <= count <= size:
+        raise ValueError(f"TopK: k={count} does not fit axis {axis} of size {size}")
+    rows = np.moveaxis(widen(x), axis, -1)
+    index = None
+    if 0 < count * _WORTH_SELECTING <= size:
+        index = _selected(rows, count, bool(largest))
+    if index is None:
+        index = _stable_order(rows, bool(largest))[..., :count]
+    index = np.moveaxis(index, -1, axis).astype(np.int64, copy=False)
+    return np.take_along_axis(x, index, axis=axis), index
 
 
-def _stable_order(x: np.ndarray, axis: int, largest: bool) -> np.ndarray:
+def _stable_order(x: np.ndarray, largest: bool) -> np.ndarray:
     if not largest:
-        return np.argsort(x, axis=axis, kind="stable")
-    # Descending and stable: sort the reversed axis upwards, then read it backwards.
-    backwards = np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
-    return x.shape[axis] - 1 - backwards
+        return np.argsort(x, axis=-1, kind="stable")
+    # Descending and stable: sort the reversed rows upwards, then read them backwards.
+    backwards = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+    return x.shape[-1] - 1 - backwards
+
+
+def _selected(x: np.ndarray, count: int, largest: bool) -> np.ndarray | None:
+    """The order of the best ``count`` alone, found by their threshold; None with NaN about."""
+    size = x.shape[-1]
+    place = size - count if largest else count - 1
+    threshold = np.partition(x, place, axis=-1)[..., place, None]
+    better = x > threshold if largest else x < threshold
+    ties = x == threshold
+    room = count - np.count_nonzero(better, axis=-1, keepdims=True)
+    better |= ties & (np.cumsum(ties, axis=-1) <= room)
+    if not (np.count_nonzero(better, axis=-1) == count).all() or (x != x).any():
+        return None
+    index = np.nonzero(better)[-1].reshape(*x.shape[:-1], count)
+    order = _stable_order(np.take_along_axis(x, index, axis=-1), largest)
+    return np.take_along_axis(index, order, axis=-1)
 
 
 def top_k_10(x: np.ndarray, k: np.ndarray, *, axis: int = -1) -> tuple[np.ndarray, np.ndarray]:

@@ -139,12 +139,12 @@ def _transformed(scores: np.ndarray, how: int) -> np.ndarray:
             result = np.where(scores == 0, 0, result)
         return result / result.sum(axis=1, keepdims=True)
     if how == 4:
-        return np.sqrt(2) * _inverse_erf(2 * scores - 1)
+        return np.sqrt(2) * inverse_erf(2 * scores - 1)
     raise ValueError(f"TreeEnsemble: post_transform={how}; write 0 to 4")
 
 
-def _inverse_erf(x: np.ndarray) -> np.ndarray:
-    # Winitzki's approximation, the one the ML operators are defined by in practice.
+def inverse_erf(x: np.ndarray) -> np.ndarray:
+    """Winitzki's approximation, the one the ML operators are defined by in practice."""
     log = np.log((1 - x) * (1 + x))
     first = 2 / (np.pi * 0.147) + log / 2
     return np.copysign(np.sqrt(np.sqrt(first * first - log / 0.147) - first), x)
