@@ -50,17 +50,13 @@ def fast(
         wins = pairs[:, column] > 0
         votes[:, one] += wins
         votes[:, other] += ~wins
-    if prob_a:
-        scores = _probabilities(pairs, np.asarray(prob_a), np.asarray(prob_b or []), count)
-        best = scores.argmax(axis=1)
-        return (
-            named(best, classlabels_ints, classlabels_strings),
-            transformed(scores.astype(np.float32), post_transform),
-        )
+    # The label is that of the votes, even where probabilities say otherwise.
     best = votes.argmax(axis=1)
-    if count == 2 and len(labels) == 2:
-        # A positive score is a vote for the first class; it is told as that of the second.
-        scores = two_sided(-pairs, post_transform, probabilities=False)
+    if prob_a:
+        found = _probabilities(pairs, np.asarray(prob_a), np.asarray(prob_b or []), count)
+        scores = transformed(found.astype(np.float32), post_transform)
+    elif count == 2 and len(labels) == 2:
+        scores = two_sided(pairs, post_transform, probabilities=False)
     else:
         scores = transformed(pairs, post_transform)
     return named(best, classlabels_ints, classlabels_strings), scores
@@ -107,8 +103,6 @@ def _probabilities(pairs: np.ndarray, a: np.ndarray, b: np.ndarray, count: int) 
         value = 1 / (1 + np.exp(pairs[:, place].astype(np.float64) * a[place] + b[place]))
         value = np.clip(value, 1e-7, 1 - 1e-7)
         pairwise[:, one, other], pairwise[:, other, one] = value, 1 - value
-    if count == 2:
-        return pairwise[:, [0, 1], [1, 0]]
     return np.stack([_coupled(matrix) for matrix in pairwise])
 
 
