@@ -24,7 +24,7 @@ def normalized_groups(
     rows = widen(x).reshape(batch * groups, -1) if x.size else widen(x)
     if not x.size:
         return x.copy()
-    result = rows - np.mean(rows, axis=1, keepdims=True)
+    result = rows - row_means(rows)
     deviation = np.vecdot(result, result)[:, None]
     deviation /= rows.shape[1]
     deviation += epsilon
@@ -35,3 +35,10 @@ def normalized_groups(
     result *= widen(scale).reshape(channel)
     result += widen(bias).reshape(channel)
     return result.astype(x.dtype, copy=False)
+
+
+def row_means(rows: np.ndarray) -> np.ndarray:
+    """Means of the rows of a matrix, as a column; a product with ones is the fastest sum."""
+    total = np.matmul(rows, np.ones((rows.shape[1], 1), rows.dtype))
+    total /= rows.shape[1]
+    return total

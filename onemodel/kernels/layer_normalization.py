@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from onemodel.kernels._dtypes import numpy_dtype, widen
+from onemodel.kernels._normalize import row_means
 
 NODE_TYPE = "LayerNormalization"
 
@@ -27,7 +28,7 @@ def fast(
     start = axis + x.ndim if axis < 0 else axis
     lead, trail = x.shape[:start], x.shape[start:]
     rows = widen(x).reshape(math.prod(lead), math.prod(trail))
-    mean = np.mean(rows, axis=1, keepdims=True)
+    mean = row_means(rows)
     result = rows - mean
     deviation = np.vecdot(result, result)[:, None]
     deviation /= rows.shape[1]

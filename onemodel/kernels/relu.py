@@ -6,9 +6,18 @@ from onemodel.kernels._legacy import with_consumed_inputs
 
 NODE_TYPE = "Relu"
 
+LARGE = 4096
+"""Elements from which the time per element counts more than the time per call."""
+
 
 def fast(x: np.ndarray) -> np.ndarray:
     """Element-wise max(x, 0)."""
+    if x.size >= LARGE and x.dtype.kind == "f":
+        # NumPy's clip runs several times faster than its maximum with a scalar, but
+        # keeps -0, which adding 0 turns into +0.
+        result = x.clip(0.0, np.inf)
+        result += 0.0
+        return result
     return np.asarray(np.maximum(x, x.dtype.type(0)))
 
 

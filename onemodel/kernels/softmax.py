@@ -21,8 +21,15 @@ def fast(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
     wide = x if x.dtype == np.float16 else widen(x)
     result = wide - np.max(wide, axis=axis, keepdims=True)
     np.exp(result, out=result)
-    result /= np.sum(result, axis=axis, keepdims=True)
+    result /= sums(result, axis)
     return np.asarray(result).astype(x.dtype, copy=False)
+
+
+def sums(x: np.ndarray, axis: int) -> np.ndarray:
+    """Sums along ``axis``, kept as size one; a matrix product where that is faster."""
+    if axis in (-1, x.ndim - 1) and x.dtype.kind == "f" and x.dtype.itemsize > 2:
+        return np.asarray(x @ np.ones(x.shape[-1], x.dtype))[..., None]
+    return np.sum(x, axis=axis, keepdims=True)
 
 
 def softmax_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:
