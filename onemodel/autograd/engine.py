@@ -34,6 +34,7 @@ def grad(
     return [leaves[id(t)][1] if id(t) in leaves else None for t in inputs]
 
 
+@np.errstate(all="ignore")  # infinities and NaN are results, not warnings
 def _walk(
     tensors: Sequence[Tensor],
     gradients: Sequence[np.ndarray],

@@ -12,9 +12,6 @@ from onemodel.axes.rules import broadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.symbolic.helpers import comparison as comparison_node
 
-quiet = np.errstate(all="ignore")
-"""Decorator of forwards and gradients: infinities and NaN are results, not warnings."""
-
 
 def same_axes(input: Axes, **attributes: Any) -> Axes:
     """A result as large as the one input."""

@@ -94,6 +94,14 @@ class Operator:
         return self.axes is not None and "note" in inspect.signature(self.axes).parameters
 
     @cached_property
+    def run(self) -> Callable[..., Any]:
+        """The forward without floating-point warnings: infinities and NaN are results.
+
+        Views calculate nothing, so theirs runs as it is.
+        """
+        return self.forward if self.view else np.errstate(all="ignore")(self.forward)
+
+    @cached_property
     def special(self) -> bool:
         """Whether :func:`apply` has more to do than to run the forward."""
         return bool(self.size_attributes or self.refuses or self.saves or self.view)
@@ -157,14 +165,14 @@ def apply(
     try:
         if len(tensors) == 2:
             first, second = tensors
-            result = operator.forward(first._array, second._array, **attributes)
+            result = operator.run(first._array, second._array, **attributes)
             tracked = first._tracked or second._tracked
         elif len(tensors) == 1:
             first = tensors[0]
-            result = operator.forward(first._array, **attributes)
+            result = operator.run(first._array, **attributes)
             tracked = first._tracked
         else:
-            result = operator.forward(*[t._array for t in tensors], **attributes)
+            result = operator.run(*[t._array for t in tensors], **attributes)
             tracked = any(t._tracked for t in tensors)
     except (ValueError, TypeError, IndexError) as error:
         raise _fault(operator, tensors, attributes, error) from error
@@ -192,7 +200,7 @@ def _apply_special(
     if operator.refuses is not None:
         _ask_refusal(operator, tensors, attributes)
     try:
-        result = operator.forward(*[t._array for t in tensors], **plain)
+        result = operator.run(*[t._array for t in tensors], **plain)
     except (ValueError, TypeError, IndexError) as error:
         raise _fault(operator, tensors, plain, error) from error
     saved = None

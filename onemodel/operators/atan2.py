@@ -8,9 +8,10 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes, equal, quiet
+from onemodel.operators._elementwise import broadcast_axes, equal
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operand, operands, unbroadcast
+from onemodel.symbolic.helpers import clip
 from onemodel.tensors.dtypes import category, get_default_dtype
 from onemodel.tensors.tensor import Tensor
 
@@ -33,7 +34,6 @@ def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.arctan2(input, other)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     y, x = record.arrays
     scaled = grad / (np.square(x) + np.square(y))
@@ -41,12 +41,23 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
 
 
 def opset_9(g: Any, input: Any, other: Any) -> Any:
-    zero = g.like(0, input)
-    angle = g.op("Atan", g.op("Div", input, other))
-    turn = g.op("Where", g.op("Less", input, zero), g.like(-np.pi, input), g.like(np.pi, input))
-    angle = g.op("Where", g.op("Less", other, zero), g.op("Add", angle, turn), angle)
-    upright = g.op("Mul", g.op("Sign", input), g.like(np.pi / 2, input))
-    return g.op("Where", equal(g, other, zero), upright, angle)
+    # ONNX has no atan2: the angle of the quotient, turned by half a circle left of the y axis.
+    largest = float(np.finfo(np.float16 if input.dtype.itemsize == 2 else input.dtype).max)
+    y, x = (clip(g, value, -largest, largest) for value in (input, other))  # inf / inf is NaN
+    zero, half = g.like(0, y), g.like(np.pi / 2, y)
+    turn = g.op("Where", _negative(g, y), g.like(-np.pi, y), g.like(np.pi, y))
+    angle = g.op("Atan", g.op("Div", y, x))
+    angle = g.op("Where", g.op("Less", x, zero), g.op("Add", angle, turn), angle)
+    origin = g.op("Where", _negative(g, x), turn, y)
+    upright = g.op("Where", equal(g, y, zero), origin, g.op("Mul", g.op("Sign", y), half))
+    return g.op("Where", equal(g, x, zero), upright, angle)
+
+
+def _negative(g: Any, value: Any) -> Any:
+    """Where a value is negative; the reciprocal of -0 is."""
+    zero = g.like(0, value)
+    below_zero = g.op("Less", g.op("Reciprocal", value), zero)
+    return g.op("Or", g.op("Less", value, zero), below_zero)
 
 
 def reference(input: np.ndarray, other: np.ndarray) -> np.ndarray:

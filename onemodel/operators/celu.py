@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import celu as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -25,12 +25,10 @@ def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
     return apply(OPERATOR, (floating("celu", "input", input),), {"alpha": float(alpha)})
 
 
-@quiet
 def forward(input: np.ndarray, *, alpha: float) -> np.ndarray:
     return kernel.fast(input, alpha=alpha)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     alpha, x = record.attributes["alpha"], record.arrays[0]
     return grad * np.where(x > 0, 1, np.exp(np.minimum(x, 0) / alpha)).astype(x.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import div as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes, conjugate, floor_quotient, quiet
+from onemodel.operators._elementwise import broadcast_axes, conjugate, floor_quotient
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operand, operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
@@ -37,7 +37,6 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return apply(OPERATOR, pair, {"rounding_mode": rounding_mode})
 
 
-@quiet
 def forward(input: np.ndarray, other: np.ndarray, *, rounding_mode: str | None) -> np.ndarray:
     if rounding_mode is None:
         return kernel.fast(input, other)
@@ -50,7 +49,6 @@ def forward(input: np.ndarray, other: np.ndarray, *, rounding_mode: str | None) 
     return np.floor_divide(input, other)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     left, right = record.arrays
     if record.attributes["rounding_mode"] is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import erf as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -25,12 +25,10 @@ def erfc(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("erfc", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return np.asarray(1 - kernel.fast(input))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     return grad * (-2 / math.sqrt(math.pi) * np.exp(-np.square(record.arrays[0])))
 

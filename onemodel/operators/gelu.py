@@ -11,7 +11,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import erf as erf_kernel
 from onemodel.kernels import gelu as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -35,7 +35,6 @@ def forward(input: np.ndarray, *, approximate: str) -> np.ndarray:
     return kernel.fast(input, approximate=approximate)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     x = record.arrays[0]
     if record.attributes["approximate"] == "tanh":

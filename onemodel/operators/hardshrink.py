@@ -8,7 +8,7 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import less_equal, quiet, same_axes
+from onemodel.operators._elementwise import less_equal, same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -24,12 +24,10 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return apply(OPERATOR, (floating("hardshrink", "input", input),), {"lambd": float(lambd)})
 
 
-@quiet
 def forward(input: np.ndarray, *, lambd: float) -> np.ndarray:
     return np.where(np.abs(input) <= lambd, np.zeros((), input.dtype), input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     inside = np.abs(record.arrays[0]) <= record.attributes["lambd"]
     return np.where(inside, np.zeros((), grad.dtype), grad)

@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import hard_swish as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet, same_axes, unary
+from onemodel.operators._elementwise import same_axes, unary
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -25,12 +25,10 @@ def hardswish(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("hardswish", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return kernel.fast(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     x = record.arrays[0]
     return grad * np.where(x < -3, 0, np.where(x > 3, 1, x / 3 + 0.5)).astype(x.dtype)

@@ -8,7 +8,7 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import broadcast_axes, quiet
+from onemodel.operators._elementwise import broadcast_axes, equal
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operand, operands, unbroadcast
 from onemodel.tensors.dtypes import category, get_default_dtype
@@ -19,7 +19,7 @@ def hypot(input: Any, other: Any) -> Tensor:
     """``sqrt(input ** 2 + other ** 2)`` without overflow on the way.
 
     Shapes: any two that broadcast; integers are taken as the default dtype. Raises TypeError
-    for complex. Source: ``torch.hypot``; ONNX Sqrt-6.
+    for complex. Source: ``torch.hypot``; ONNX Where-9.
     """
     pair, dtype = operands("hypot", input, other)
     if category(dtype) == 3:
@@ -33,24 +33,22 @@ def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.hypot(input, other)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     left, right = record.arrays
     scaled = grad / record.results[0]
     return unbroadcast(scaled * left, left.shape), unbroadcast(scaled * right, right.shape)
 
 
-def opset_7(g: Any, input: Any, other: Any) -> Any:
-    # Scaled by the larger one from 8 on, so that squares cannot overflow.
-    if g.opset < 8:
-        squares = g.op("Add", g.op("Mul", input, input), g.op("Mul", other, other))
-        return g.op("Sqrt", squares)
+def opset_9(g: Any, input: Any, other: Any) -> Any:
+    # Scaled by the larger one, so that squares cannot overflow; infinite with any other.
     left, right = g.op("Abs", input), g.op("Abs", other)
     large, small = g.op("Max", left, right), g.op("Min", left, right)
     least = g.like(np.finfo(np.float32).tiny, input)
     ratio = g.op("Div", small, g.op("Max", large, least))
-    one = g.like(1, input)
-    return g.op("Mul", large, g.op("Sqrt", g.op("Add", g.op("Mul", ratio, ratio), one)))
+    one, infinity = g.like(1, input), g.like(np.inf, input)
+    length = g.op("Mul", large, g.op("Sqrt", g.op("Add", g.op("Mul", ratio, ratio), one)))
+    infinite = g.op("Or", equal(g, left, infinity), equal(g, right, infinity))
+    return g.op("Where", infinite, infinity, length)
 
 
 def reference(input: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -58,8 +56,8 @@ def reference(input: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 CASES = (
-    Case((("batch", 3), ("batch", 3)), reference=reference),
-    Case((("batch", 1, 4), (3, 1)), reference=reference, name="broadcast"),
+    Case((("batch", 3), ("batch", 3)), reference=reference, lowest=9),
+    Case((("batch", 1, 4), (3, 1)), reference=reference, lowest=9, name="broadcast"),
 )
 
 OPERATOR = Operator(
@@ -68,7 +66,7 @@ OPERATOR = Operator(
     forward=forward,
     backward=backward,
     axes=broadcast_axes,
-    symbolic={7: opset_7},
+    symbolic={9: opset_9},
     methods=("hypot",),
     inplace=("hypot_",),
     ufunc="hypot",

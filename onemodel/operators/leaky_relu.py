@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import leaky_relu as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -29,12 +29,10 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     )
 
 
-@quiet
 def forward(input: np.ndarray, *, negative_slope: float) -> np.ndarray:
     return kernel.fast(input, alpha=negative_slope)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     slope = np.asarray(record.attributes["negative_slope"], grad.dtype)
     return np.where(record.arrays[0] > 0, grad, grad * slope)

@@ -9,7 +9,7 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -24,12 +24,10 @@ def log2(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("log2", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return np.log2(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     return grad / (record.arrays[0] * math.log(2))
 

@@ -9,7 +9,6 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import reduce_log_sum_exp as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating, normalize_dims
 from onemodel.operators._reduction import reduce_axes, spread
@@ -29,14 +28,12 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     return apply(OPERATOR, (value,), {"dim": dims, "keepdim": bool(keepdim)})
 
 
-@quiet
 def forward(input: np.ndarray, *, dim: tuple[int, ...], keepdim: bool) -> np.ndarray:
     if not dim:
         return input.copy()
     return kernel.fast(input, np.asarray(dim, np.int64), keepdims=int(keepdim))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     dim, keepdim = record.attributes["dim"], record.attributes["keepdim"]
     result = spread(record.results[0], dim, keepdim)

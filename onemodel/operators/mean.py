@@ -9,7 +9,6 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import reduce_mean as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dims
 from onemodel.operators._reduction import counted, reduce_axes, spread
@@ -37,7 +36,6 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     return apply(OPERATOR, (input,), {"dim": dims, "keepdim": bool(keepdim)})
 
 
-@quiet
 def forward(input: np.ndarray, *, dim: tuple[int, ...], keepdim: bool) -> np.ndarray:
     if not dim:
         return input.copy()
@@ -46,7 +44,6 @@ def forward(input: np.ndarray, *, dim: tuple[int, ...], keepdim: bool) -> np.nda
     return kernel.fast(input, np.asarray(dim, np.int64), keepdims=int(keepdim))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     dim, shape = record.attributes["dim"], record.shapes[0]
     share = grad / np.asarray(counted(shape, dim), grad.dtype)

@@ -11,7 +11,7 @@ from onemodel.kernels import mish as kernel
 from onemodel.kernels import sigmoid as sigmoid_kernel
 from onemodel.kernels import softplus as softplus_kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes, unary
+from onemodel.operators._elementwise import same_axes, unary
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -27,12 +27,10 @@ def mish(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("mish", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return kernel.fast(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     x = record.arrays[0]
     inner = np.tanh(softplus_kernel.fast(x))

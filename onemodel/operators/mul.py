@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import mul as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes, conjugate, quiet
+from onemodel.operators._elementwise import broadcast_axes, conjugate
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
@@ -27,12 +27,10 @@ def mul(input: Any, other: Any) -> Tensor:
     return apply(OPERATOR, (input, other))
 
 
-@quiet
 def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
     return kernel.fast(input, other)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     left, right = record.arrays
     return (

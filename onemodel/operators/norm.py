@@ -12,7 +12,7 @@ from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.kernels import reduce_l1, reduce_l2
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import equal, quiet
+from onemodel.operators._elementwise import equal
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dims
 from onemodel.operators._reduction import check_not_empty, spread
@@ -41,7 +41,6 @@ def norm(
     return apply(OPERATOR, (input,), {"p": power, "dim": dims, "keepdim": bool(keepdim)})
 
 
-@quiet
 def forward(input: np.ndarray, *, p: float, dim: tuple[int, ...], keepdim: bool) -> np.ndarray:
     if p in (1.0, 2.0) and dim:
         node = reduce_l1 if p == 1 else reduce_l2
@@ -56,7 +55,6 @@ def forward(input: np.ndarray, *, p: float, dim: tuple[int, ...], keepdim: bool)
     return np.asarray(total ** np.asarray(1 / p, input.dtype))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     p, dim = record.attributes["p"], record.attributes["dim"]
     keepdim = record.attributes["keepdim"]

@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import pow as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes, conjugate, quiet
+from onemodel.operators._elementwise import broadcast_axes, conjugate
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
@@ -26,14 +26,12 @@ def pow(input: Any, exponent: Any) -> Tensor:
     return apply(OPERATOR, (input, exponent))
 
 
-@quiet
 def forward(input: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     if input.dtype.kind == "i" and (exponent < 0).any():
         raise ValueError("integers have no negative integer powers; convert the base to a float")
     return kernel.fast(input, exponent)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     base, exponent = record.arrays
     grads: list[np.ndarray | None] = [None, None]

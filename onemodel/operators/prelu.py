@@ -10,7 +10,6 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes.extent import Axes
 from onemodel.kernels import prelu as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.tensors.tensor import Tensor
@@ -41,7 +40,6 @@ def forward(input: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return kernel.fast(input, _along(weight, input.ndim))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, weight = record.arrays
     slope = _along(weight, x.ndim)

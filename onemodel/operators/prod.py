@@ -9,7 +9,6 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import reduce_prod as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dims
 from onemodel.operators._reduction import reduce_axes, spread
@@ -41,7 +40,6 @@ def forward(input: np.ndarray, *, dim: tuple[int, ...], keepdim: bool) -> np.nda
     return kernel.fast(input, np.asarray(dim, np.int64), keepdims=int(keepdim))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     # The product of all others, from both ends: dividing by the element fails where it is 0.
     dim, x = record.attributes["dim"], record.arrays[0]

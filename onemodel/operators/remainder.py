@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import mod as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes, equal, floor_quotient, quiet
+from onemodel.operators._elementwise import broadcast_axes, equal, floor_quotient
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
@@ -29,14 +29,12 @@ def remainder(input: Any, other: Any) -> Tensor:
     return apply(OPERATOR, pair)
 
 
-@quiet
 def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
     if input.dtype.kind in "iu" and not other.all():
         raise ZeroDivisionError("remainder: an integer divided by zero")
     return kernel.fast(input, other)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     left, right = record.arrays
     return (

@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import round as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.tensors.tensor import Tensor
@@ -24,7 +24,6 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     return apply(OPERATOR, (as_tensor("round", "input", input),), {"decimals": int(decimals)})
 
 
-@quiet
 def forward(input: np.ndarray, *, decimals: int) -> np.ndarray:
     if input.dtype.kind in "iu":
         return input.copy()

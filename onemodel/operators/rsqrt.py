@@ -8,7 +8,7 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -23,12 +23,10 @@ def rsqrt(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("rsqrt", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return np.reciprocal(np.sqrt(input))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     result = record.results[0]
     return grad * (-0.5 * result * result * result)

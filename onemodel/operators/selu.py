@@ -7,7 +7,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import selu as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes, unary
+from onemodel.operators._elementwise import same_axes, unary
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -26,12 +26,10 @@ def selu(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("selu", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return kernel.fast(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     x = record.arrays[0]
     below = _SCALE * _ALPHA * np.exp(np.minimum(x, 0))

@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import sigmoid as sigmoid_kernel
 from onemodel.kernels import swish as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -25,12 +25,10 @@ def silu(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("silu", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return kernel.fast(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     x = record.arrays[0]
     s = sigmoid_kernel.fast(x)

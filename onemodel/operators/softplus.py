@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import sigmoid as sigmoid_kernel
 from onemodel.kernels import softplus as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -30,12 +30,10 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     )
 
 
-@quiet
 def forward(input: np.ndarray, *, beta: float, threshold: float) -> np.ndarray:
     return _smooth(input, beta, threshold)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     x, beta = record.arrays[0], record.attributes["beta"]
     above = x * beta > record.attributes["threshold"]

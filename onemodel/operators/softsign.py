@@ -7,7 +7,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import softsign as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet, same_axes, unary
+from onemodel.operators._elementwise import same_axes, unary
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -23,12 +23,10 @@ def softsign(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("softsign", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return kernel.fast(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     return grad / np.square(1 + np.abs(record.arrays[0]))
 

@@ -7,7 +7,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import sqrt as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import conjugate, quiet, same_axes, unary
+from onemodel.operators._elementwise import conjugate, same_axes, unary
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import floating
 from onemodel.tensors.tensor import Tensor
@@ -22,12 +22,10 @@ def sqrt(input: Tensor) -> Tensor:
     return apply(OPERATOR, (floating("sqrt", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return kernel.fast(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     return grad / conjugate(2 * record.results[0])
 

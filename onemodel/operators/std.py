@@ -10,7 +10,6 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.operators._case import Case
-from onemodel.operators._elementwise import quiet
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._reduction import counted, deviation, spread, variance, write_variance
 from onemodel.tensors.tensor import Tensor
@@ -33,14 +32,12 @@ def std(
     return apply(OPERATOR, *deviation("std", input, dim, unbiased, keepdim, correction))
 
 
-@quiet
 def forward(
     input: np.ndarray, *, dim: tuple[int, ...], correction: float, keepdim: bool
 ) -> np.ndarray:
     return np.sqrt(variance(input, dim, correction, keepdim))
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     x, dim = record.arrays[0], record.attributes["dim"]
     divisor = np.maximum(counted(x.shape, dim) - record.attributes["correction"], 0)

@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import sub as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes, quiet
+from onemodel.operators._elementwise import broadcast_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
@@ -28,7 +28,6 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return apply(OPERATOR, (input, other), {"alpha": alpha})
 
 
-@quiet
 def forward(input: np.ndarray, other: np.ndarray, *, alpha: Any) -> np.ndarray:
     if alpha != 1:
         other = other * np.asarray(alpha, other.dtype)

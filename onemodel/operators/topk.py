@@ -58,7 +58,7 @@ def opset_7(g: Any, input: Any, k: Any, dim: int, largest: bool, sorted: bool) -
 
 
 def ranked(g: Any, input: Any, k: Any, dim: int, largest: bool) -> tuple[Any, Any]:
-    """TopK, in a wider dtype where it lacks one, and of the negative for the smallest below 11."""
+    """TopK, in a wider dtype where it lacks one; the smallest from 11 on, where NaN comes last."""
     dtype = input.dtype
     if not g.accepts("TopK", dtype):
         g.refuse_below(11, f"ordering {dtype} (TopK)")
@@ -66,14 +66,15 @@ def ranked(g: Any, input: Any, k: Any, dim: int, largest: bool) -> tuple[Any, An
     if g.opset >= 11:
         values, index = g.op("TopK", input, g.sizes([k]), axis=dim, largest=int(largest), outputs=2)
         return g.cast(values, dtype), index
-    source = input if largest else g.op("Neg", input)
+    if not largest:
+        raise g.unsupported("the smallest elements need TopK-11", lowest=11)
     if g.opset >= 10:
-        values, index = g.op("TopK", source, g.sizes([k]), axis=dim, outputs=2)
+        values, index = g.op("TopK", input, g.sizes([k]), axis=dim, outputs=2)
     elif isinstance(k, int) or k.is_static:
-        values, index = g.op("TopK", source, k=int(as_extent(k).value), axis=dim, outputs=2)
+        values, index = g.op("TopK", input, k=int(as_extent(k).value), axis=dim, outputs=2)
     else:
         raise g.unsupported("ordering a symbolic axis needs TopK-10", lowest=10)
-    return values if largest else g.op("Neg", values), index
+    return values, index
 
 
 def reference(
@@ -90,6 +91,7 @@ CASES = (
         (("batch", 5, 3),),
         {"k": 3, "dim": 1, "largest": False},
         reference=reference,
+        lowest=11,
         name="smallest",
     ),
     Case(

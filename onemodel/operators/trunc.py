@@ -8,7 +8,7 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import quiet, same_axes
+from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.tensors.tensor import Tensor
@@ -23,12 +23,10 @@ def trunc(input: Tensor) -> Tensor:
     return apply(OPERATOR, (as_tensor("trunc", "input", input),))
 
 
-@quiet
 def forward(input: np.ndarray) -> np.ndarray:
     return input.copy() if input.dtype.kind in "iu" else np.trunc(input)
 
 
-@quiet
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     return np.zeros_like(grad)
 
