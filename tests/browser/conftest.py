@@ -43,7 +43,7 @@ def notebook_page(
     chromium: Browser, lab: harness.Lab, tmp_path: Path
 ) -> Iterator[harness.NotebookPage]:
     """A fresh, watched page; its picture and complaints are kept in the test's folder."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context = chromium.new_context(viewport={"width": 1320, "height": 1400})
     watch = harness.Watch(lab.port)
     watch.guard(context)
     opened = harness.NotebookPage(context.new_page(), watch)
