@@ -67,15 +67,19 @@ def fast(
     base = as_array(base_values_as_tensor, base_values)
     if base.size:
         scores = scores + (base[-1:] if binary else base)
-    scores = scores.astype(np.float32)
-    if binary:
-        probabilities = bool((weights >= 0).all())
-        best = (scores[:, 0] > (0.5 if probabilities else 0)).astype(np.int64)
-        scores = two_sided(scores, post_transform, probabilities=probabilities)
-    else:
-        best = scores.argmax(axis=1)
-        scores = transformed(scores, post_transform)
+    best, scores = _decided(scores.astype(np.float32), weights, post_transform, binary)
     return named(best, classlabels_int64s, classlabels_strings), scores
+
+
+def _decided(
+    scores: np.ndarray, weights: np.ndarray, how: str, binary: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The index of the class each row is put in, and the scores as they are told."""
+    if not binary:
+        return scores.argmax(axis=1), transformed(scores, how)
+    probabilities = bool((weights >= 0).all())
+    best = (scores[:, 0] > (0.5 if probabilities else 0)).astype(np.int64)
+    return best, two_sided(scores, how, probabilities=probabilities)
 
 
 VERSIONS = {1: fast}

@@ -7,6 +7,7 @@ from onnx import TypeProto
 from onemodel.axes.extent import Extent
 from onemodel.graph.dtypes import dtype_of_element, dtype_of_name, element_name, element_of_dtype
 from onemodel.graph.ir import Shape, Value
+from onemodel.onnx_io.dims import read_dim
 from onemodel.onnx_io.errors import ModelError
 
 MAX_RANK = 64
@@ -130,7 +131,8 @@ def _read_shape(tensor: TypeProto.Tensor, field: str) -> Shape:
         elif kind == "dim_value" and dim.dim_value != -1:
             raise ModelError(f"size {dim.dim_value} is negative", field=f"{field}.shape")
         elif kind == "dim_param" and dim.dim_param:
-            shape.append(Extent.symbol(dim.dim_param))
+            extent = read_dim(dim.dim_param)
+            shape.append(extent if not extent.is_static else extent.value)
         else:  # old exporters write -1 for an unknown size
             shape.append(None)
     return tuple(shape)

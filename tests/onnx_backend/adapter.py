@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import onnx
@@ -10,6 +11,11 @@ from onemodel.onnx_io.errors import UnsupportedOperatorsError
 from onemodel.session.session import Session
 
 NotSupported = UnsupportedOperatorsError
+
+
+def open_model(path: str) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """The model in a file as a function of its feeds; refuses by raising."""
+    return Session(path).run
 
 
 def run_model(model: onnx.ModelProto, inputs: list[Any]) -> list[Any]:
