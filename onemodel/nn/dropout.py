@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from onemodel.nn import functional as F
 from onemodel.nn.module import Module
+from onemodel.tensors import seam
 from onemodel.tensors.tensor import Tensor
 
 
@@ -23,6 +26,12 @@ class _Dropout(Module):
             raise ValueError(f"{type(self).__name__}: p must lie between 0 and 1, not {p}")
         self.p = p
         self.inplace = inplace
+
+    def _mask(self, input: Tensor, shape: tuple[Any, ...]) -> Tensor:
+        """0 with probability ``p``, else ``1 / (1 - p)``."""
+        if seam.listener() is not None:
+            F.dropout(input, self.p, True)  # refused: a trace is told of dropout, not of a draw
+        return F.dropout(F.ones(shape, dtype=input.dtype), self.p, generator=self.generator)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
@@ -55,8 +64,7 @@ class _ChannelDropout(_Dropout):
         if not self.training or not self.p:
             return input
         channels = input.shape[: 1 if input.ndim == single else 2]
-        ones = F.ones((*channels, *(1,) * (input.ndim - len(channels))), dtype=input.dtype)
-        return input * F.dropout(ones, self.p, True, generator=self.generator)
+        return input * self._mask(input, (*channels, *(1,) * (input.ndim - len(channels))))
 
 
 class Dropout1d(_ChannelDropout):
@@ -91,8 +99,7 @@ class AlphaDropout(_Dropout):
         if self.p == 1:
             return input * 0
         keep = 1 - self.p
-        ones = F.ones(input.shape, dtype=input.dtype)
-        kept = F.dropout(ones, self.p, True, generator=self.generator) * keep
+        kept = self._mask(input, input.shape) * keep
         scale = (keep * (1 + self.p * self._LOWEST**2)) ** -0.5
         shift = -scale * self._LOWEST * self.p
         return (input * kept + (1 - kept) * self._LOWEST) * scale + shift

@@ -105,7 +105,7 @@ def recur(
     if lengths is not None:
         tensors.append(_lengths(name, lengths, input, batch_first))
     drops = bool(training) and dropout > 0 and num_layers > 1
-    if drops:
+    if drops and input._mark is None:  # a traced input is refused below, as dropout
         seam.random_draw(name)
     attributes = {
         "states": len(states),

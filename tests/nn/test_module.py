@@ -84,7 +84,7 @@ def test_modules_are_walked_parents_first() -> None:
 def test_a_path_that_leads_nowhere_is_told(target: str) -> None:
     net = Net()
     for find in (net.get_submodule, net.get_parameter, net.get_buffer):
-        with pytest.raises(AttributeError, match="no (module|parameter|buffer) at"):
+        with pytest.raises(AttributeError, match=r"no (module|parameter|buffer) at"):
             find(target)
 
 
@@ -314,7 +314,7 @@ def test_lists_and_dicts_of_modules_and_parameters_have_paths() -> None:
     class Holder(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.layers = nn.ModuleList([nn.Linear(1, 1)]) + [nn.Linear(1, 1)]
+            self.layers = nn.ModuleList([nn.Linear(1, 1)]) + nn.ModuleList([nn.Linear(1, 1)])
             self.heads = nn.ModuleDict({"left": nn.Linear(1, 1, bias=False)})
             self.weights = nn.ParameterList([om.ones(1), om.ones(2)])
             self.named = nn.ParameterDict({"a": om.ones(1)})
