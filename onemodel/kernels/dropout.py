@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onemodel.kernels._select import select
+
 NODE_TYPE = "Dropout"
 
 
@@ -22,7 +24,7 @@ def fast(
     generator = np.random.RandomState(seed)
     mask = generator.uniform(size=data.shape) >= probability
     scale = data.dtype.type(1.0 / (1.0 - probability))
-    return np.where(mask, data * scale, data.dtype.type(0)), mask
+    return select(mask, np.asarray(data * scale), data.dtype.type(0)), mask
 
 
 def output_only(

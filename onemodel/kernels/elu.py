@@ -13,7 +13,7 @@ def fast(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
     wide = widen(x)
     result = np.asarray(np.expm1(np.minimum(wide, 0)))
     result *= alpha
-    result = np.where(wide > 0, wide, result)
+    result += np.maximum(wide, 0)  # one of the two is zero
     return np.asarray(result, dtype=x.dtype)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._legacy import with_consumed_inputs
+from onemodel.kernels._select import select
 
 NODE_TYPE = "LeakyRelu"
 
@@ -12,7 +13,7 @@ def fast(x: np.ndarray, *, alpha: float = 0.01) -> np.ndarray:
     scaled = x * alpha
     if 0 <= alpha <= 1:
         return np.asarray(np.maximum(x, scaled))
-    return np.where(x < 0, scaled, x)
+    return select(x < 0, scaled, x)
 
 
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

@@ -16,6 +16,10 @@ def fast(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return np.asarray(np.square(x))
         if exponent == 3:
             return np.asarray(x * x * x)
+        if exponent == 0.5 and x.dtype.kind == "f":
+            return np.asarray(np.sqrt(x))
+        if exponent == -1 and x.dtype.kind == "f":
+            return np.asarray(np.reciprocal(x))
     if x.dtype.kind in "iub":
         return _integer_power(x, y)
     wide = widen(x)

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onemodel.kernels._select import select
+
 NODE_TYPE = "PRelu"
 
 
 def fast(x: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """Element-wise x above zero, slope x below."""
-    return np.asarray(np.where(x < 0, x * slope, x))
+    return select(x < 0, np.asarray(x * slope), x)
 
 
 def prelu_1(

@@ -16,7 +16,8 @@ def fast(
     wide = widen(x)
     result = np.asarray(np.expm1(np.minimum(wide, 0)))
     result *= alpha
-    result = np.where(wide > 0, wide, result) * gamma
+    result += np.maximum(wide, 0)  # one of the two is zero
+    result *= gamma
     return np.asarray(result, dtype=x.dtype)
 
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from onemodel.kernels._select import select
+
 NODE_TYPE = "ThresholdedRelu"
 
 
 def fast(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
     """Element-wise x above alpha, else zero."""
-    return np.asarray(np.where(x > alpha, x, x.dtype.type(0)))
+    return select(x > alpha, x, x.dtype.type(0))
 
 
 VERSIONS = {10: fast}

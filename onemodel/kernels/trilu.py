@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from onemodel.kernels._select import select
+
 NODE_TYPE = "Trilu"
 
 
@@ -13,7 +15,7 @@ def fast(data: np.ndarray, k: np.ndarray | None = None, *, upper: int = 1) -> np
     diagonal = max(-rows - columns, min(rows + columns, diagonal))
     offset = np.arange(columns) - np.arange(rows)[:, None]
     keep = offset >= diagonal if upper else offset <= diagonal
-    return np.where(keep, data, data.dtype.type(0))
+    return select(keep, data, data.dtype.type(0))
 
 
 VERSIONS = {14: fast}
