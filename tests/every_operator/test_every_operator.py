@@ -176,6 +176,26 @@ def test_an_axis_of_one_or_no_element_is_computed_or_refused_in_words(
             suite.same(one, other, row.case.tolerance, f"output {position}")
 
 
+@every_case
+def test_infinities_and_nan_are_results_not_warnings(row: Row) -> None:
+    arrays = row.arrays(suite.TRACED_SIZES)
+    for position, spec in enumerate(row.case.specs()):
+        if arrays[position].dtype.kind == "f" and spec.values is None and arrays[position].size:
+            odd = np.resize([np.nan, np.inf, -np.inf, 0.0, -1e30, 1e30], arrays[position].size)
+            arrays[position] = odd.reshape(arrays[position].shape).astype(arrays[position].dtype)
+    tensors = [Tensor(array) for array in arrays]
+    for tensor in tensors:
+        if tensor.is_floating_point():
+            tensor.requires_grad_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            outputs = [r for r in suite.leaves(row.call(*tensors)) if r.requires_grad]
+        except ValueError:
+            return  # a refusal of such values
+        om.backward(outputs, [om.ones_like(output.detach()) for output in outputs])
+
+
 @pytest.mark.slow
 @traceable
 def test_every_opset_gives_eager_values_or_names_the_lowest_that_does(row: Row) -> None:
