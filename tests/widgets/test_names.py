@@ -103,7 +103,8 @@ def test_a_pytorch_stack_gives_the_source_line():
         [],
         metadata={
             "pkg.torch.onnx.stack_trace": 'File "net.py", line 3, in forward\n    y = f(x)\n'
-            '  File "net.py", line 9, in forward\n    return x @ w'
+            '  File "net.py", line 9, in forward\n    return x @ w\n'
+            '  File "/v/site-packages/torch/nn/modules/linear.py", line 134, in forward\n    F()'
         },
     )
     site = places.site_of(node)

@@ -16,6 +16,7 @@ from onemodel.graph.ir import Node
 
 _STACK_KEY = "pkg.torch.onnx.stack_trace"
 _FRAME = re.compile(r'File "([^"\n]{1,500})", line (\d{1,9}), in ([^\n]{1,200})(?:\n +([^\n]*))?')
+_LIBRARY = re.compile(r"[/\\](site-packages|dist-packages|torch[/\\](nn|_|utils|fx))[/\\]?")
 _CELL_NAME = re.compile(r"(?:In|Cell)\s*\[(\d+)\]")
 _CELL_FILE = re.compile(r"ipykernel_\d+[/\\]\d+\.py$|^<ipython-input-(\d+)-")
 
@@ -27,7 +28,8 @@ def site_of(node: Node) -> CallSite | None:
     frames = _FRAME.findall(node.metadata.get(_STACK_KEY, "")[-20_000:])
     if not frames:
         return None
-    file, line, function, source = frames[-1]
+    own = [frame for frame in frames if not _LIBRARY.search(frame[0])]
+    file, line, function, source = (own or frames)[-1]
     number = int(line)
     return CallSite(file, number, number, None, None, function, source.strip())
 
