@@ -9,8 +9,9 @@ from typing import Any
 from onemodel.compare.classes import Difference, DifferenceClass, difference
 from onemodel.compare.comparison import compare
 from onemodel.compare.report import Report, Row
+from onemodel.compare.repro import save_repro
 
-__all__ = ["Difference", "DifferenceClass", "Report", "Row", "compare", "difference"]
+__all__ = ["Difference", "DifferenceClass", "Report", "Row", "compare", "difference", "save_repro"]
 
 
 class _Callable(ModuleType):

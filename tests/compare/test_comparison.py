@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import onemodel.compare
-from onemodel.compare import DifferenceClass, compare
+from onemodel.compare import DifferenceClass, compare, save_repro
 from onemodel.compare.engines import subject_of
 from onemodel.onnx_io import reader
 
@@ -251,3 +252,42 @@ def test_the_report_is_json_markdown_and_text_without_arrays():
 def test_the_package_itself_can_be_called():
     report = onemodel.compare(mlp(), {"x": X}, against=("session", "onnxruntime"))
     assert report.agrees
+
+
+@pytest.mark.parametrize("name", ["bias1", "../../up", 'a"b:c\n'])
+def test_a_repro_folder_runs_by_itself_and_holds_the_node_alone(name, tmp_path):
+    model = mlp()
+    next(n for n in model.graph.node if n.name == "bias1").name = name
+    brought = values_of(mlp())
+    brought["a1"] = brought["a1"] + np.float32(0.25)
+    report = compare(model, {"x": X}, against=(("torch", brought), "session"))
+    folder = save_repro(report, tmp_path / "repro")
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "inputs.npz",
+        "model.onnx",
+        "names.json",
+        "node.onnx",
+        "operands.npz",
+        "reference.npz",
+        "report.json",
+        "report.md",
+        "run.py",
+    ]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["repro"]
+    done = subprocess.run(
+        [sys.executable, str(folder / "run.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("model.onnx: 'y3': largest absolute difference")
+    assert lines[1] == "node.onnx: 'a1': largest absolute difference 0.25"
+
+
+def test_a_repro_of_a_report_that_agrees_has_no_node(tmp_path):
+    report = compare(mlp(), {"x": X}, against=("session", "onnxruntime"))
+    names = {path.name for path in save_repro(report, tmp_path).iterdir()}
+    assert "node.onnx" not in names
+    assert "model.onnx" in names
