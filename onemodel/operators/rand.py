@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from onemodel.operators._case import Case
@@ -28,7 +29,8 @@ def rand(
     shape = shape_argument("rand", size)
     drawn = source.random(shape, np.float64 if wanted == np.float64 else np.float32)
     if wanted.itemsize < 4:  # rounding must not reach 1
-        drawn = np.minimum(drawn, np.float32(1 - 2**-9))
+        below_one = 1 - float(ml_dtypes.finfo(wanted).epsneg)
+        drawn = np.minimum(drawn, np.float32(below_one))
     return finish(Tensor(np.asarray(drawn, wanted)), requires_grad)
 
 
