@@ -41,7 +41,7 @@ class Dropout(_Dropout):
     """Each value is 0 with probability ``p`` in training, the rest divided by ``1 - p``.
 
     Nothing happens after ``eval()``. A trace refuses training mode. ``generator`` draws the
-    mask, NumPy's global one by default.
+    mask, by default the one that ``om.manual_seed`` starts.
     Source: ``torch.nn.Dropout`` (Hinton et al., 2012).
     """
 

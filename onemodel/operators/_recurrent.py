@@ -19,11 +19,13 @@ from onemodel.kernels._dtypes import widen
 from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, Refusal, apply
 from onemodel.operators._promote import as_tensor
+from onemodel.operators._random import draw_with
 from onemodel.operators._spatial import check_floating
+from onemodel.operators.dropout import draw_mask
 from onemodel.operators.squeeze import squeeze
 from onemodel.operators.unsqueeze import unsqueeze
-from onemodel.tensors import seam
 from onemodel.tensors.dtypes import category
+from onemodel.tensors.generator import default_generator
 from onemodel.tensors.tensor import Tensor
 
 Arrays = tuple[np.ndarray, ...]
@@ -106,7 +108,7 @@ def recur(
         tensors.append(_lengths(name, lengths, input, batch_first))
     drops = bool(training) and dropout > 0 and num_layers > 1
     if drops and input._mark is None:  # a traced input is refused below, as dropout
-        seam.random_draw(name)
+        generator = draw_with(name, generator)
     attributes = {
         "states": len(states),
         "bias": bool(bias),
@@ -270,8 +272,7 @@ def run(
             kept.directions.append((source, memory, w))
         x = outputs[0] if directions == 1 else np.concatenate(outputs, axis=2)
         if dropout and layer + 1 < num_layers:
-            keep = (generator or np.random).random(x.shape) >= dropout
-            kept.mask = keep.astype(x.dtype) / x.dtype.type(1 - dropout)
+            kept.mask = draw_mask(x.shape, dropout, x.dtype, generator)
             x = x * kept.mask
         layers.append(kept)
     output = x.swapaxes(0, 1) if batch_first else x
@@ -451,9 +452,7 @@ def initial_state(g: Any, state: Any, layer: int, directions: int, num_layers: i
     return g.op("Gather", state, rows, axis=0)
 
 
-def gate_weights(
-    g: Any, groups: Sequence[Sequence[Any]], order: Sequence[int], hidden: int
-) -> Any:
+def gate_weights(g: Any, groups: Sequence[Sequence[Any]], order: Sequence[int], hidden: int) -> Any:
     """Weights of all directions as ONNX wants them: (D, gates * H, ...), gates reordered.
 
     ``groups``: per direction the values that follow each other in one row (the two biases).
@@ -487,9 +486,7 @@ def keep_constant(g: Any, array: np.ndarray, name: str) -> Any:
 # --- cases ----------------------------------------------------------------------------------
 
 
-def reference(
-    step: Callable[..., Arrays], states: int
-) -> Callable[..., tuple[np.ndarray, ...]]:
+def reference(step: Callable[..., Arrays], states: int) -> Callable[..., tuple[np.ndarray, ...]]:
     """The textbook equations (``step``), sample by sample and step by step, in float64."""
 
     def compute(

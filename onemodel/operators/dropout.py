@@ -12,8 +12,10 @@ from onemodel.operators._case import Case
 from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, Refusal, apply
 from onemodel.operators._promote import as_tensor
-from onemodel.tensors import seam
+from onemodel.operators._random import draw_with
 from onemodel.tensors.dtypes import category
+from onemodel.tensors.generator import default_generator
+from onemodel.tensors.generator import default_generator
 from onemodel.tensors.tensor import Tensor
 
 
@@ -28,9 +30,9 @@ def dropout(
     """Each element zeroed with probability ``p``, the others divided by ``1 - p``.
 
     Shape and dtype are the input's; without ``training`` (or with p 0) the input itself.
-    ``generator`` (with ``random(shape)``, as NumPy's) draws the mask, NumPy's global one by
-    default. Raises ValueError for ``p`` outside 0..1, TypeError for integers; a trace refuses
-    training (OM601). Source: ``torch.nn.functional.dropout``.
+    ``generator`` (an :class:`om.Generator`, else the default one) draws the mask. Raises
+    ValueError for ``p`` outside 0..1, TypeError for integers; a trace refuses training (OM601).
+    Source: ``torch.nn.functional.dropout``.
     """
     input = as_tensor("dropout", "input", input)
     check_probability("dropout", p)
@@ -38,8 +40,8 @@ def dropout(
         return input
     if category(input._array.dtype) < 2:
         raise TypeError(f"dropout: the input must be floating, not {input._array.dtype}")
-    if input._mark is None:
-        seam.random_draw("dropout")
+    if input._mark is None:  # a traced input is refused in words of its own
+        generator = draw_with("dropout", generator)
     result = apply(OPERATOR, (input,), {"p": float(p), "generator": generator})
     if inplace:
         input.copy_from(result.detach())
@@ -56,7 +58,7 @@ def draw_mask(shape: tuple[int, ...], p: float, dtype: np.dtype, generator: Any)
     """0 with probability ``p``, else ``1 / (1 - p)``."""
     if p == 1:
         return np.zeros(shape, dtype)
-    keep = (generator or np.random).random(shape) >= p
+    keep = (generator or default_generator).random(shape) >= p
     return keep.astype(dtype) * np.asarray(1 / (1 - p), dtype)
 
 
