@@ -45,7 +45,9 @@ from onemodel.tensors.tensor import Tensor
 if TYPE_CHECKING:
     from onemodel import nn, training
     from onemodel.compare import compare
+    from onemodel.compare.opsets import opset_table, unconvertible
     from onemodel.session.session import Session
+    from onemodel.symbolic.parse_args import parse_args
     from onemodel.symbolic.registry import Overrides, onnx_symbolic
     from onemodel.tracing.model import TracedModel
     from onemodel.tracing.trace import refusals, trace
@@ -61,6 +63,9 @@ _LAZY = {
     "Tracer": ("onemodel.tracing.tracer", "Tracer"),
     "compare": ("onemodel.compare", "compare"),
     "nn": ("onemodel.nn", ""),
+    "opset_table": ("onemodel.compare.opsets", "opset_table"),
+    "parse_args": ("onemodel.symbolic.parse_args", "parse_args"),
+    "unconvertible": ("onemodel.compare.opsets", "unconvertible"),
     "onnx_symbolic": ("onemodel.symbolic.registry", "onnx_symbolic"),
     "refusals": ("onemodel.tracing.trace", "refusals"),
     "trace": ("onemodel.tracing.trace", "trace"),

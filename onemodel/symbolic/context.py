@@ -173,7 +173,7 @@ class GraphContext:
             self.new_nodes,
             self.scope,
         )
-        return found.function(inner, **bound)
+        return found.write(inner, bound)
 
     def refuse_below(self, opset: int, what: str) -> None:
         """Raise where the target is older than ``opset``, which ``what`` needs."""

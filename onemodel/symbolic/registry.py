@@ -13,6 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 BASE_OPSET = 9
@@ -20,6 +21,9 @@ BASE_OPSET = 9
 
 LOWEST_OPSET = 7
 """The oldest opset that can be asked for."""
+
+POSITIONAL = "_takes_arguments_by_position"
+"""Attribute of functions that ``parse_args`` made: how many arguments they take, in order."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,6 +38,24 @@ class Registration:
     opset: int
     function: Callable[..., Any]
     custom: bool = False
+
+    @cached_property
+    def _takes_self(self) -> bool:
+        names = list(inspect.signature(self.function).parameters)[1:]
+        return bool(names) and names[0] == "self"
+
+    def write(self, g: Any, arguments: Mapping[str, Any]) -> Any:
+        """Call the function with ``arguments``, by name in the operator's own order.
+
+        Functions of ``parse_args`` take them by position, and a first parameter called
+        ``self`` stands for the operator's first: so PyTorch's functions port over.
+        """
+        if hasattr(self.function, POSITIONAL):
+            return self.function(g, *arguments.values())
+        if self._takes_self and "self" not in arguments and arguments:
+            first, *rest = arguments.items()
+            arguments = {"self": first[1], **dict(rest)}
+        return self.function(g, **arguments)
 
     @property
     def label(self) -> str:
@@ -51,7 +73,7 @@ def check_name(name: str) -> str:
 
 def opset_versions(opset: int | Iterable[int]) -> tuple[int, ...]:
     """One opset or several as a sorted tuple. Raises ValueError outside what can be."""
-    if isinstance(opset, (bool, str, bytes)):
+    if isinstance(opset, (bool, str, bytes)) or not isinstance(opset, (int, Iterable)):
         raise ValueError(f"an opset is an integer or a sequence of them, not {opset!r}")
     versions = (opset,) if isinstance(opset, int) else tuple(opset)
     if not versions:
@@ -68,12 +90,23 @@ def check_parameters(name: str, function: Callable[..., Any], parameters: Sequen
     Dispatch is by keyword, so a function must take every parameter by its name (or ``**rest``)
     and nothing else without a default. Raises ValueError naming the difference.
     """
+    count = getattr(function, POSITIONAL, None)
+    if count is not None:
+        if count > len(parameters):
+            raise ValueError(
+                f"the symbolic function {function.__qualname__} takes {count} arguments, "
+                f"{name} has {len(parameters)} ({', '.join(parameters)})"
+            )
+        return
     given = list(inspect.signature(function).parameters.values())[1:]
+    if given and given[0].name == "self" and "self" not in parameters:
+        parameters = ("self", *parameters[1:])
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in given):
         return
     takes_rest = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in given)
     names = [p.name for p in given if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    unknown = [n for n in names if n not in parameters]
+    required = [p.name for p in given if p.default is inspect.Parameter.empty and p.name in names]
+    unknown = [n for n in required if n not in parameters]
     missing = [] if takes_rest else [n for n in parameters if n not in names]
     if unknown or missing:
         problems = []
@@ -196,13 +229,31 @@ class Overrides:
             self.used.add((name, opset))
         return found
 
+    def check(self, registry: SymbolicRegistry) -> None:
+        """Hold every override to its operator. Raises ValueError naming the difference."""
+        for name, version in self._functions:
+            parameters = registry.parameters(name)
+            if parameters is None:
+                raise ValueError(f"there is no operator {name} to override")
+            check_parameters(name, self._functions[name, version].function, parameters)
+
     def unused(self, opset: int) -> list[str]:
-        """Overrides that an export at ``opset`` never came to: other opsets, other operators."""
-        return sorted(
-            f"{name} (opset {version})"
-            for name, version in self._functions
-            if (name, version) not in self.used or version != opset
-        )
+        """Sentences about overrides that an export at ``opset`` did not come to.
+
+        Either the operator was not called, or the override names other opsets only and the
+        built-in function (or none) stood in.
+        """
+        by_name: dict[str, list[int]] = {}
+        for name, version in self._functions:
+            by_name.setdefault(name, []).append(version)
+        found = []
+        for name, versions in sorted(by_name.items()):
+            if opset not in versions:
+                named = ", ".join(str(v) for v in sorted(versions))
+                found.append(f"the override of {name} is for opset {named}, the target is {opset}")
+            elif (name, opset) not in self.used:
+                found.append(f"the override of {name} was not used: the model does not call it")
+        return found
 
     def __len__(self) -> int:
         return len(self._functions)

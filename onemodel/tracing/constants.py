@@ -62,6 +62,8 @@ class Constants:
         self._views: dict[str, int] = {}
         self._writes: dict[int, Write] = {}
         self._by_name: dict[str, Value] = {}
+        self.arrays: dict[Value, np.ndarray] = {}
+        """Every captured tensor's copy by its graph value."""
 
     def name(self, name: str, tensor: Tensor) -> None:
         """``tensor`` shall be called ``name`` when it is captured."""
@@ -75,10 +77,6 @@ class Constants:
     def by_name(self) -> dict[str, Value]:
         """Captured named weights."""
         return self._by_name
-
-    def arrays(self) -> dict[Value, np.ndarray]:
-        """Every captured tensor's copy by its graph value."""
-        return {captured.value: captured.copy for captured in self._captured.values()}
 
     def capture(self, tensor: Tensor, scope: str) -> Value:
         """The graph value of a constant; a copy of its elements on first sight.
@@ -102,6 +100,7 @@ class Constants:
             self._by_name[wanted] = value
         else:
             value = self._writer.initializer(copy, wanted)
+        self.arrays[value] = copy
         site = sites.current_site(3)
         storage = tensor._own_storage()
         self._captured[key] = Captured(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,10 @@ from onemodel.tracing.value import TracedValue
 
 if TYPE_CHECKING:
     from onemodel.tracing.tracer import Tracer
+
+
+class UnusedOverrideWarning(UserWarning):
+    """A symbolic function of the user's that a trace did not come to."""
 
 
 def complete(tracer: Tracer, outputs: Mapping[str, Tensor]) -> TracedModel:
@@ -27,10 +32,13 @@ def complete(tracer: Tracer, outputs: Mapping[str, Tensor]) -> TracedModel:
     prune(graph)
     kept = kept_records(graph, tracer.records)
     set_origins(graph, tracer.records)
+    overrides = tracer.writer.overrides
+    for sentence in overrides.unused(tracer.opset) if overrides is not None else ():
+        warnings.warn(sentence, UnusedOverrideWarning, stacklevel=2)
     return TracedModel(
         graph=graph,
         records=kept,
-        constants=tracer.constants.arrays(),
+        constants=tracer.constants.arrays,
         inputs=tuple(tracer.inputs),
         outputs=dict(marks),
         symbols=dict(tracer.symbols),

@@ -21,7 +21,12 @@ IR_VERSIONS = {
 
 
 def new_writer(graph: Graph, opset: int, overrides: Overrides | None) -> Writer:
-    """A writer into ``graph`` that knows the built-in symbolic functions."""
+    """A writer into ``graph`` that knows the built-in symbolic functions.
+
+    Raises ValueError for an override that does not fit its operator.
+    """
+    if overrides is not None:
+        overrides.check(REGISTRY)
     return Writer(graph, REGISTRY, opset, overrides)
 
 
@@ -57,8 +62,9 @@ def lower(
         params=params,
         scope="/" + entry.scope.replace(".", "/") if entry.scope else "",
     )
+    attributes = {n: entry.attributes[n] for n in operator.attribute_names if n in entry.attributes}
     try:
-        answer = found.function(context, **operator.bind(inputs), **entry.attributes)
+        answer = found.write(context, {**operator.bind(inputs), **attributes})
     except EmissionError:
         raise
     except Exception as error:
@@ -106,6 +112,43 @@ def _results(
 
 def _dim(extent: Any) -> Dim:
     return extent.value if extent.is_static else extent
+
+
+def lower_alone(
+    entry: TraceRecord,
+    inputs: Sequence[TracedValue],
+    opset: int,
+    overrides: Overrides | None = None,
+) -> Graph:
+    """One record by itself at ``opset``: its nodes, with its operands as graph inputs.
+
+    ``inputs`` are the inputs of the trace, from which symbolic sizes are read. Raises
+    EmissionError where it cannot be written there.
+    """
+    graph = Graph(opsets={"": opset}, ir_version=IR_VERSIONS.get(opset, 14))
+    writer = new_writer(graph, opset, overrides)
+    env: dict[TracedValue | Value, Value] = {}
+    for traced in [*inputs, *(v for v in entry.inputs if isinstance(v, TracedValue))]:
+        if traced not in env:
+            value = Value(traced.name, traced.array.dtype, tuple(_dim(e) for e in traced.axes))
+            writer.names.add(value.name)
+            writer.learn(value, traced.axes)
+            graph.inputs.append(value)
+            env[traced] = value
+    for constant in entry.inputs:
+        if isinstance(constant, Value) and constant not in env:
+            env[constant] = value = Value(constant.name, constant.dtype, constant.shape)
+            graph.initializers[value] = entry.constants[constant]
+    values = lower(
+        writer,
+        entry,
+        [v.axes for v in entry.outputs],
+        [v.array.dtype for v in entry.outputs],
+        {},
+        resolve=env.__getitem__,
+    )
+    graph.outputs.extend(values)
+    return graph
 
 
 def relower(

@@ -15,6 +15,7 @@ from onemodel.symbolic.registry import Overrides
 from onemodel.tensors.tensor import Tensor, as_array
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.tracer import AxisNames, Tracer
+from onemodel.tracing.value import TracedValue, TraceRecord
 from onemodel.tracing.verify import verify as verify_run
 
 AxesArgument = Mapping[str, AxisNames] | Sequence[AxisNames] | None
@@ -73,7 +74,20 @@ def refusals(
     refuse; repeating it, as :func:`trace` does, may still find what one run cannot show.
     """
     run = _Run(model, _arguments(model, examples, named_examples), axes, opset)
-    return run.collect(strict_sizes)
+    return run.collect(strict_sizes).refusals
+
+
+def recorded(
+    model: Callable[..., Any],
+    *examples: Any,
+    axes: AxesArgument = None,
+    opset: int = 20,
+    **named_examples: Any,
+) -> tuple[list[TraceRecord], list[TracedValue]]:
+    """Records and inputs of one run that goes on after refusals. No graph comes of it."""
+    run = _Run(model, _arguments(model, examples, named_examples), axes, opset)
+    tracer = run.collect(False)
+    return tracer.records, tracer.inputs
 
 
 @dataclass
@@ -151,12 +165,12 @@ class _Run:
         positional = [v for n in self._positional for v in _spread(n, arguments.pop(n))]
         return _call(self.model, positional, arguments)
 
-    def collect(self, strict_sizes: bool) -> list[TraceException]:
+    def collect(self, strict_sizes: bool) -> Tracer:
         """One run that goes on after refusals."""
         tracer = Tracer._begin(self.opset, strict_sizes, None, _call.__code__)
-        with tracer, tracer.collect() as found:
+        with tracer, tracer.collect():
             self._call_model(tracer, self.feeds)
-        return list(found)
+        return tracer
 
 
 def _call(model: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> Any:

@@ -289,7 +289,13 @@ class Tracer:
             for v, t in zip(inputs, record.inputs, strict=True)
         )
         entry = TraceRecord(
-            len(self.records), operator, inputs, attributes, sites.current_site(3), self._scope
+            len(self.records),
+            operator,
+            inputs,
+            attributes,
+            sites.current_site(3),
+            self._scope,
+            self.constants.arrays,
         )
         out_axes = self._infer(entry, in_axes, results)
         if operator.alias is not None and len(results) == 1:
@@ -360,7 +366,11 @@ class Tracer:
             values = lower(self.writer, entry, out_axes, dtypes, self.constants.by_name())
         except EmissionError as error:
             del self.graph.nodes[before:]
-            raise self.refuse_emission(entry, error) from error
+            failure = self.refuse_emission(entry, error)
+            if not self.collecting:
+                raise failure from error
+            # Nothing is handed out, so a value without a producer stands for the result.
+            values = [self._stand_in(entry, a, d) for a, d in zip(out_axes, dtypes, strict=True)]
         self.records.append(entry)
         outputs = []
         for position, (value, axes, tensor) in enumerate(
@@ -375,13 +385,21 @@ class Tracer:
     def refuse_emission(self, entry: TraceRecord, error: EmissionError) -> TraceException:
         name = entry.operator.name
         if error.fault:
-            return self.refuse("OM608", name, f"{name}: {error}", entry=entry)
+            message = f"{name}: {error}"
+            return self._remember(self.exception("OM608", name, message, entry=entry))
         lowest = f"; opset {error.lowest} can" if error.lowest else ""
         message = f"{name} cannot be written at opset {self.opset}: {error}{lowest}"
         rewrites = ()
         if error.lowest:
             rewrites = (("take a newer opset", f"om.trace(..., opset={error.lowest})"),)
-        return self.refuse("OM600", name, message, entry=entry, rewrites=rewrites)
+        return self._remember(
+            self.exception("OM600", name, message, entry=entry, rewrites=rewrites)
+        )
+
+    def _stand_in(self, entry: TraceRecord, axes: Axes, dtype: np.dtype) -> Value:
+        value = Value(self.writer.unique(entry.operator.name), dtype, tuple(_dim(e) for e in axes))
+        self.writer.learn(value, axes)
+        return value
 
     def on_write(self, tensor: Tensor, operation: str) -> None:
         """Something is written while the trace records; marked tensors refused it already."""

@@ -24,7 +24,8 @@ class TraceRecord:
     """One recorded operator call.
 
     ``inputs`` are traced values, or graph values for constants. ``attributes`` hold extents
-    where the user gave sizes. ``outputs`` are filled when the record is written.
+    where the user gave sizes. ``constants`` holds the arrays of captured tensors, those of
+    other records, too. ``outputs`` are filled when the record is written.
     """
 
     number: int
@@ -33,6 +34,7 @@ class TraceRecord:
     attributes: Mapping[str, Any]
     site: sites.Site | None
     scope: str
+    constants: Mapping[Value, np.ndarray]
     outputs: tuple[TracedValue, ...] = ()
 
     @property
