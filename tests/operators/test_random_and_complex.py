@@ -69,7 +69,7 @@ def test_numbers_are_drawn_inside_their_bounds() -> None:
 def test_what_cannot_be_drawn_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match="rand: a floating dtype"):
         om.rand(2, dtype="int64")
-    with pytest.raises(TypeError, match="generator must be an om.Generator"):
+    with pytest.raises(TypeError, match="generator must be"):
         om.randn(2, generator=5)
     with pytest.raises(ValueError, match="no integer"):
         om.randint(3, 3, (2,))

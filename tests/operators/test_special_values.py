@@ -28,11 +28,11 @@ UNARY = """
     softsign hardshrink square logit nan_to_num hardtanh relu6 tanhshrink softshrink log_sigmoid
     logical_not sort argsort sum mean amax amin prod var std norm argmax argmin all any
     count_nonzero
-""".split()
+"""
 BINARY = """
     add sub mul div pow maximum minimum eq ne lt le gt ge remainder fmod floor_divide atan2 hypot
     logical_and logical_or logical_xor clamp_min clamp_max
-""".split()
+"""
 ALONG: dict[str, Callable[[Any], Any]] = {
     "logsumexp": lambda x: om.logsumexp(x, 0),
     "cumsum": lambda x: om.cumsum(x, 0),
@@ -73,7 +73,7 @@ def assert_graph_agrees(function: Callable[..., Any], *arrays: np.ndarray) -> No
     assert written
 
 
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("name", UNARY.split())
 def test_a_graph_of_one_operand_agrees_with_eager_on_special_values(name: str) -> None:
     assert_graph_agrees(lambda x: getattr(om, name)(x), SPECIAL)
 
@@ -83,7 +83,7 @@ def test_a_graph_along_an_axis_agrees_with_eager_on_special_values(name: str) ->
     assert_graph_agrees(ALONG[name], SPECIAL)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", BINARY.split())
 def test_a_graph_of_two_operands_agrees_with_eager_on_special_values(name: str) -> None:
     assert_graph_agrees(lambda x, y: getattr(om, name)(x, y), *PAIRS)
 
