@@ -312,4 +312,3 @@ def reference(rank: int, reduce: Callable[..., np.ndarray]) -> Callable[..., np.
         return result
 
     return compute
-

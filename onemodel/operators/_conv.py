@@ -158,9 +158,7 @@ def _columns(grad: np.ndarray, w: np.ndarray, groups: int) -> np.ndarray:
     return np.matmul(weights, grad.reshape(grad.shape[0], groups, outputs // groups, -1))
 
 
-def _spread(
-    result: np.ndarray, grad: np.ndarray, w: np.ndarray, groups: int, view: Window
-) -> None:
+def _spread(result: np.ndarray, grad: np.ndarray, w: np.ndarray, groups: int, view: Window) -> None:
     channels = result.shape[1]
     per_image = channels * math.prod(view.kernel) * math.prod(view.output) * grad.itemsize
     chunk = max(1, COLUMN_BYTES // per_image)
@@ -173,9 +171,7 @@ def _spread(
             target[(Ellipsis, *view.slices(offset))] += columns[(slice(None), slice(None), *offset)]
 
 
-def _spread_depthwise(
-    result: np.ndarray, grad: np.ndarray, w: np.ndarray, view: Window
-) -> None:
+def _spread_depthwise(result: np.ndarray, grad: np.ndarray, w: np.ndarray, view: Window) -> None:
     batch, channels = result.shape[:2]
     rank = len(view.output)
     split = grad.reshape(batch, channels, -1, *view.output)

@@ -153,9 +153,7 @@ def axes(
 ) -> Axes:
     single = len(input) == len(stride) + 1
     batch = (weight[0], *input) if single else input
-    result = rules.conv_transpose(
-        batch, weight, stride, padding, dilation, output_padding, groups
-    )
+    result = rules.conv_transpose(batch, weight, stride, padding, dilation, output_padding, groups)
     return result[1:] if single else result
 
 

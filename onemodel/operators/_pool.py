@@ -389,9 +389,7 @@ def max_reference(rank: int) -> Callable[..., np.ndarray]:
 
     def compute(input: np.ndarray, kernel_size: Any, **attributes: Any) -> np.ndarray:
         attributes.pop("return_indices", None)
-        return reference(
-            input, kernel_size, lambda x, *_: x.max(axis=-1), rank, **attributes
-        )
+        return reference(input, kernel_size, lambda x, *_: x.max(axis=-1), rank, **attributes)
 
     return compute
 
@@ -413,4 +411,3 @@ def mean_reference(rank: int) -> Callable[..., np.ndarray]:
         return reference(input, kernel_size, reduce, rank, **attributes)
 
     return compute
-

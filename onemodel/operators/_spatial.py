@@ -37,9 +37,7 @@ def per_axis(operator: str, name: str, value: Any, rank: int, low: int = 1) -> I
     return numbers
 
 
-def conv_pads(
-    operator: str, padding: Any, kernel: Ints, stride: Ints, dilation: Ints
-) -> Ints:
+def conv_pads(operator: str, padding: Any, kernel: Ints, stride: Ints, dilation: Ints) -> Ints:
     """``padding`` (integers, "same" or "valid") as all begins, then all ends.
 
     Raises ValueError for "same" with a stride, or for another word.
@@ -87,9 +85,7 @@ def batched(array: np.ndarray, rank: int) -> np.ndarray:
     return array[None] if array.ndim == rank + 1 else array
 
 
-def as_batch(
-    g: Any, input: Any, rank: int, write: Callable[[Any], Any], result_rank: int
-) -> Any:
+def as_batch(g: Any, input: Any, rank: int, write: Callable[[Any], Any], result_rank: int) -> Any:
     """Write nodes that need a batch axis: one is added for [C, ...], and taken away again.
 
     ``result_rank``: rank of eager's result, which tells whether there is an axis to drop.

@@ -135,9 +135,7 @@ def opset_7(
     bias: Any,
     eps: float,
 ) -> Any:
-    return g.op(
-        "BatchNormalization", input, weight, bias, running_mean, running_var, epsilon=eps
-    )
+    return g.op("BatchNormalization", input, weight, bias, running_mean, running_var, epsilon=eps)
 
 
 # --- the batch's own statistics -------------------------------------------------------------

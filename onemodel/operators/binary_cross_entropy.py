@@ -72,9 +72,7 @@ def opset_7(g: Any, input: Any, target: Any) -> Any:
     return g.op("Sub", left, g.op("Mul", target, yes))
 
 
-def _elementwise(
-    x: np.ndarray, y: np.ndarray, w: np.ndarray | float = 1.0
-) -> np.ndarray:
+def _elementwise(x: np.ndarray, y: np.ndarray, w: np.ndarray | float = 1.0) -> np.ndarray:
     with np.errstate(divide="ignore"):
         yes, no = np.maximum(np.log(x), -100), np.maximum(np.log(1 - x), -100)
     return -(y * yes + (1 - y) * no) * w

@@ -27,9 +27,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return total(mul(div(x1, sizes[0]), div(x2, sizes[1])), axis)
 
 
-def reference(
-    x1: np.ndarray, x2: np.ndarray, dim: int = 1, eps: float = 1e-8
-) -> np.ndarray:
+def reference(x1: np.ndarray, x2: np.ndarray, dim: int = 1, eps: float = 1e-8) -> np.ndarray:
     a, b = np.broadcast_arrays(np.asarray(x1, np.float64), np.asarray(x2, np.float64))
     sizes = [np.maximum(np.sqrt((v**2).sum(axis=dim)), eps) for v in (a, b)]
     return (a * b).sum(axis=dim) / (sizes[0] * sizes[1])

@@ -107,9 +107,7 @@ def _labels(targets: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
     return np.split(targets, np.cumsum(lengths)[:-1])
 
 
-def _check(
-    scores: np.ndarray, labels: list[np.ndarray], frames: np.ndarray, blank: int
-) -> None:
+def _check(scores: np.ndarray, labels: list[np.ndarray], frames: np.ndarray, blank: int) -> None:
     steps, _, classes = scores.shape
     if not 0 <= blank < classes:
         raise ValueError(f"blank {blank} is no class of {classes}")

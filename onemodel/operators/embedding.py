@@ -108,9 +108,7 @@ def scatter_rows(indices: np.ndarray, rows: np.ndarray, shape: tuple[int, ...]) 
     return total
 
 
-def axes(
-    input: Axes, weight: Axes, *, padding_idx: int | None, scale_grad_by_freq: bool
-) -> Axes:
+def axes(input: Axes, weight: Axes, *, padding_idx: int | None, scale_grad_by_freq: bool) -> Axes:
     return rules.embedding(weight, input)
 
 

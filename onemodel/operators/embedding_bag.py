@@ -52,9 +52,7 @@ def embedding_bag(
     _check(input, offsets, mode, per_sample_weights)
     if padding_idx is not None:
         padding_idx %= weight._array.shape[0]
-    rows = embedding(
-        input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-    )
+    rows = embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     counts = None if padding_idx is None else ne(input, padding_idx)
     if per_sample_weights is not None:
         rows = mul(rows, unsqueeze(per_sample_weights, -1))

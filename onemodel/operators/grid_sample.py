@@ -114,9 +114,7 @@ Tap = tuple[np.ndarray, np.ndarray, np.ndarray]
 """(index inside, weight, slope of the weight by the coordinate), each (N, P)."""
 
 
-def _axis_taps(
-    place: np.ndarray, size: int, align: bool, mode: str, padding: str
-) -> list[Tap]:
+def _axis_taps(place: np.ndarray, size: int, align: bool, mode: str, padding: str) -> list[Tap]:
     scale = (size - 1) / 2 if align else size / 2
     position = (place + 1) * scale - (0 if align else 0.5)
     low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
@@ -202,9 +200,7 @@ def opset_20(
     return _write(g, input, grid, _MODES[mode], padding_mode, align_corners)
 
 
-def _write(
-    g: Any, input: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool
-) -> Any:
+def _write(g: Any, input: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool) -> Any:
     return g.op(
         "GridSample",
         input,

@@ -87,9 +87,7 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[np.ndarray | Non
     )
 
 
-def axes(
-    input: Axes, weight: Axes = (), bias: Axes = (), *, num_groups: int, eps: float
-) -> Axes:
+def axes(input: Axes, weight: Axes = (), bias: Axes = (), *, num_groups: int, eps: float) -> Axes:
     return input
 
 
@@ -120,9 +118,7 @@ def opset_21(
         weight = g.constant(np.ones(channels.value, input.dtype))
     if bias is None:
         bias = g.constant(np.zeros(channels.value, input.dtype))
-    return g.op(
-        "GroupNormalization", input, weight, bias, num_groups=num_groups, epsilon=eps
-    )
+    return g.op("GroupNormalization", input, weight, bias, num_groups=num_groups, epsilon=eps)
 
 
 def _call(input: Tensor, *rest: Tensor, num_groups: int, **options: Any) -> Tensor:

@@ -36,7 +36,6 @@ def gru_cell(
     return n + z * (hx - n)
 
 
-
 def _call(x: Tensor, h: Tensor, *weights: Tensor) -> Any:
     return gru_cell(x, h, *weights)
 
@@ -46,7 +45,6 @@ def reference(x: np.ndarray, h: np.ndarray, *w: np.ndarray) -> np.ndarray:
     b = np.asarray(h, np.float64) @ w[1].T + (w[3] if len(w) > 2 else 0)
     r, z = (1 / (1 + np.exp(-a[:, s] - b[:, s])) for s in (slice(4), slice(4, 8)))
     return (1 - z) * np.tanh(a[:, 8:] + r * b[:, 8:]) + z * h
-
 
 
 def _weights(rows: int) -> tuple[In, ...]:

@@ -78,9 +78,7 @@ def axes(input: Axes, weight: Axes = (), bias: Axes = (), *, eps: float) -> Axes
     return input
 
 
-def opset_7(
-    g: Any, input: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
+def opset_7(g: Any, input: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     channels = g.result_axes[0][1]
     if weight is None or bias is None:
         if not channels.is_static:

@@ -65,8 +65,7 @@ def normal_shape(
     for name, tensor in weights.items():
         if tensor is not None and tensor._array.shape != plain:
             raise ValueError(
-                f"{operator}: {name} has shape {list(tensor._array.shape)}, "
-                f"expected {list(plain)}"
+                f"{operator}: {name} has shape {list(tensor._array.shape)}, expected {list(plain)}"
             )
     return sizes
 

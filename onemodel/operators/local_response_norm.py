@@ -47,9 +47,7 @@ def _sums(values: np.ndarray, below: int, above: int) -> np.ndarray:
     return total
 
 
-def forward(
-    input: np.ndarray, *, size: int, alpha: float, beta: float, k: float
-) -> np.ndarray:
+def forward(input: np.ndarray, *, size: int, alpha: float, beta: float, k: float) -> np.ndarray:
     dtype = input.dtype
     squares = _sums(input * input, size // 2, (size - 1) // 2)
     divisor = squares * dtype.type(alpha / size) + dtype.type(k)

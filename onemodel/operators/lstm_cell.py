@@ -36,7 +36,6 @@ def lstm_cell(
     return sigmoid(o) * tanh(c), c
 
 
-
 def _call(x: Tensor, h: Tensor, c: Tensor, *weights: Tensor) -> Any:
     return lstm_cell(x, (h, c), *weights)
 
@@ -49,7 +48,6 @@ def reference(
     i, f, o = (1 / (1 + np.exp(-gate)) for gate in (i, f, o))
     c = f * c + i * np.tanh(g)
     return o * np.tanh(c), c
-
 
 
 def _weights(rows: int) -> tuple[In, ...]:

@@ -53,6 +53,7 @@ def _indices(input: np.ndarray) -> np.ndarray:
     top, left = np.arange(rows)[:, None] * 2, np.arange(width // 2) * 2
     return (top + inner // 2) * width + left + inner % 2
 
+
 CASES = (
     Case((("batch", 3, 6, 8),), {"kernel_size": 2}, reference=reference),
     Case((("batch", 2, "height", "width"),), {"kernel_size": 3, "stride": (2, 1), "padding": 1},

@@ -99,9 +99,7 @@ def forward(
     return finish(loss, share.sum(), target.shape, reduction), (index, share)
 
 
-def finish(
-    loss: np.ndarray, divisor: Any, shape: tuple[int, ...], reduction: str
-) -> np.ndarray:
+def finish(loss: np.ndarray, divisor: Any, shape: tuple[int, ...], reduction: str) -> np.ndarray:
     """The loss per position under ``reduction``; a mean over nothing is NaN."""
     if reduction == "none":
         return loss.reshape(shape)

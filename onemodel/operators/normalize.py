@@ -23,9 +23,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     return div(input, clamp(norm(input, p, dim, keepdim=True), min=eps))
 
 
-def reference(
-    input: np.ndarray, p: float = 2.0, dim: int = 1, eps: float = 1e-12
-) -> np.ndarray:
+def reference(input: np.ndarray, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> np.ndarray:
     x = np.asarray(input, np.float64)
     size = (np.abs(x) ** p).sum(axis=dim, keepdims=True) ** (1 / p)
     return x / np.maximum(size, eps)

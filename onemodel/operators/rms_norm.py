@@ -71,9 +71,7 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[np.ndarray | Non
     return tuple(grads)
 
 
-def axes(
-    input: Axes, weight: Axes = (), *, normalized_shape: tuple[Any, ...], eps: float
-) -> Axes:
+def axes(input: Axes, weight: Axes = (), *, normalized_shape: tuple[Any, ...], eps: float) -> Axes:
     return input
 
 

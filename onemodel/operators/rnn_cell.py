@@ -36,7 +36,6 @@ def rnn_cell(
     return tanh(total) if nonlinearity == "tanh" else relu(total)
 
 
-
 def _call(x: Tensor, h: Tensor, *weights: Tensor, **options: Any) -> Any:
     return rnn_cell(x, h, *weights, **options)
 
@@ -46,7 +45,6 @@ def reference(
 ) -> np.ndarray:
     total = np.asarray(x, np.float64) @ w[0].T + h @ w[1].T + sum(w[2:])
     return np.tanh(total) if nonlinearity == "tanh" else np.maximum(total, 0)
-
 
 
 def _weights(rows: int) -> tuple[In, ...]:

@@ -16,10 +16,10 @@ from onemodel.operators._case import Case, In
 from onemodel.operators._counting import counting
 from onemodel.operators._operator import Operator, Refusal, apply
 from onemodel.operators._promote import as_tensor, unbroadcast
+from onemodel.operators._random import draw_with
 from onemodel.operators._spatial import check_floating
 from onemodel.operators.dropout import check_probability, draw_mask
 from onemodel.symbolic.helpers import clip, reduce, squeeze, unsqueeze
-from onemodel.tensors import seam
 from onemodel.tensors.tensor import Tensor
 
 _NAME = "scaled_dot_product_attention"
@@ -60,8 +60,8 @@ def scaled_dot_product_attention(
         tensors.append(mask)
     query_shape, key_shape, value_shape = (t._array.shape for t in tensors[:3])
     _check_shapes(query_shape, key_shape, value_shape, enable_gqa)
-    if dropout_p and query._mark is None:
-        seam.random_draw(_NAME)
+    if dropout_p and all(tensor._mark is None for tensor in tensors):
+        generator = draw_with(_NAME, generator)
     return apply(
         OPERATOR,
         tensors,
