@@ -25,7 +25,6 @@ from onemodel.operators.dropout import draw_mask
 from onemodel.operators.squeeze import squeeze
 from onemodel.operators.unsqueeze import unsqueeze
 from onemodel.tensors.dtypes import category
-from onemodel.tensors.generator import default_generator
 from onemodel.tensors.tensor import Tensor
 
 Arrays = tuple[np.ndarray, ...]

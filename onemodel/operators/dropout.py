@@ -15,7 +15,6 @@ from onemodel.operators._promote import as_tensor
 from onemodel.operators._random import draw_with
 from onemodel.tensors.dtypes import category
 from onemodel.tensors.generator import default_generator
-from onemodel.tensors.generator import default_generator
 from onemodel.tensors.tensor import Tensor
 
 
