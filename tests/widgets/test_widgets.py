@@ -259,7 +259,7 @@ def test_a_diff_of_a_trace_runs_the_engines_itself(traced):
 
 def test_the_workbench_links_its_views_by_one_selection(traced):
     bench = Workbench(traced)
-    assert bench.tabs == ["Graph", "Axes", "Comparison"]
+    assert bench.tabs == ["Graph", "Axes", "Comparison", "Opsets"]
     bench.selected = bench._data.outlined.keys[traced.graph.nodes[1]]
     assert bench.selected_node is traced.graph.nodes[1]
     assert bench.inspector["name"] == bench.selected
@@ -279,6 +279,39 @@ def test_the_workbench_of_a_file_compares_when_it_is_fed_and_of_a_refusal_shows_
     assert bench.tabs == ["Graph", "Axes", "Comparison"]
     assert bench.report.reference == "session"
     assert Workbench(refusal(partial=samples.cnn())).tabs == ["Error", "Graph", "Axes"]
+
+
+def test_the_opset_chooser_shows_what_is_written_differently_and_what_cannot_be():
+    def normal(x):
+        return om.gelu(om.layer_norm(x, (6,)))
+
+    x = om.Tensor(np.ones((4, 6), np.float32))
+    bench = Workbench(om.trace(normal, x, axes={"x": {0: "batch"}}))
+    assert not any(row.changed for row in bench._opset_data.rows)
+    bench.set_state({"opset": 13})
+    changed = {row.operator: row for row in bench._opset_data.rows if row.changed}
+    assert set(changed) == {"layer_norm", "gelu"}
+    assert changed["gelu"].here == ("Gelu",)
+    assert len(changed["layer_norm"].there) > 3
+    assert "changed" in bench.opset_html
+    assert "Gelu" in bench._opset_data.to_text()
+    low = bench.unconvertible()
+    assert all(low.values())
+    bench.opset = 99
+    assert "opset 99 is outside" in bench.opset_html
+
+
+def test_the_button_writes_a_repro_folder_and_says_where(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    view = DiffView(planted())
+    view.set_state({"repro_wanted": 1})
+    assert (tmp_path / "onemodel_repro" / "run.py").exists()
+    assert view.diff_status == "Wrote the folder onemodel_repro beside the notebook."
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr("onemodel_widgets.diff.REPRO_FOLDER", "file")
+    monkeypatch.setattr(view, "save_repro", lambda: DiffView.save_repro(view, "file"))
+    view.set_state({"repro_wanted": 2})
+    assert view.diff_status.startswith("No folder was written")
 
 
 def test_a_planted_fault_is_selected_in_the_workbench_and_painted_into_its_graph():

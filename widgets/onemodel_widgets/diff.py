@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import traitlets
 
-from onemodel.compare import Report, compare
+from onemodel.compare import Report, compare, save_repro
 from onemodel.compare.engines import ENGINES
 from onemodel_widgets.shell import View, front_end
 from onemodel_widgets.views.diff import DiffData, diff_body, diff_data
+
+REPRO_FOLDER = "onemodel_repro"
+"""Where the button writes, relative to the kernel's working directory."""
 
 
 class DiffTraits(traitlets.HasTraits):
@@ -18,6 +22,7 @@ class DiffTraits(traitlets.HasTraits):
 
     diff_html = traitlets.Unicode("").tag(sync=True)
     diff_status = traitlets.Unicode("").tag(sync=True)
+    repro_wanted = traitlets.Int(0).tag(sync=True)
 
     _diff: DiffData
     _report: Report
@@ -31,6 +36,19 @@ class DiffTraits(traitlets.HasTraits):
             if self._diff.first
             else "No difference beyond the tolerance."
         )
+        self.observe(self._on_repro, "repro_wanted")
+
+    def save_repro(self, folder: str | Path = REPRO_FOLDER) -> Path:
+        """Writes a folder with the model, its inputs, the node in question and a script."""
+        return save_repro(self._report, folder)
+
+    def _on_repro(self, _change: Any) -> None:
+        try:
+            folder = self.save_repro()
+        except (OSError, ValueError) as error:
+            self.diff_status = f"No folder was written: {error}"
+        else:
+            self.diff_status = f"Wrote the folder {folder.name} beside the notebook."
 
 
 class DiffView(DiffTraits, View):

@@ -14,6 +14,7 @@ from onemodel_widgets.axes import AxesTraits
 from onemodel_widgets.diff import DiffTraits
 from onemodel_widgets.error import ErrorTraits, trace_exception
 from onemodel_widgets.graph import GraphTraits
+from onemodel_widgets.opsets import OpsetTraits
 from onemodel_widgets.shell import View, front_end
 from onemodel_widgets.source import Source, source_of
 from onemodel_widgets.views import page
@@ -21,7 +22,7 @@ from onemodel_widgets.views.graph import graph_body
 from onemodel_widgets.views.scene import DEFAULT_BUDGET
 
 
-class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, View):
+class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, OpsetTraits, View):
     """All views of one model, linked: a selection in one is a selection in all.
 
     One widget, so that its views share their traits wherever anywidget runs.
@@ -33,7 +34,8 @@ class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, View):
         against: columns of the comparison.
         budget: boxes shown at first.
 
-    Without feeds for a file there is no comparison tab.
+    Without feeds for a file there is no comparison tab; only a trace can be written at
+    another opset (``bench.opset = 13``; ``bench.unconvertible()`` lists where it cannot).
     """
 
     _esm = front_end("workbenchPanel", "graph.js", "tables.js")
@@ -61,6 +63,9 @@ class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, View):
         elif source.traced is not None or feeds is not None:
             tabs.append("Comparison")
             self._run_comparison(source, feeds, against)
+        if source.traced is not None:
+            self._start_opsets(source)
+            tabs.append("Opsets")
         self.tabs = tabs
         self.tab = tabs[0]
 

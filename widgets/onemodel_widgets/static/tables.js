@@ -165,10 +165,35 @@ function diffPanel(model, host) {
           const first = content.querySelector("tr.om-first");
           if (first) state.set("selected", first.dataset.name);
         }),
+        button("Save repro", "Write a folder with model, inputs, values and a script", () =>
+          state.set("repro_wanted", state.get("repro_wanted") + 1),
+        ),
       );
       const tell = () => (status.textContent = state.get("diff_status"));
       state.on("diff_status", tell);
       tell();
+      return null;
+    },
+  });
+}
+
+function opsetPanel(model, host) {
+  return markupPanel(model, host, "opset", "opset_html", "Opsets", {
+    start({ state, before }) {
+      before.className = "om-bar";
+      const label = make("label", "om-facts", "compare with opset ");
+      const choice = make("select");
+      for (const opset of state.get("opsets")) {
+        const option = make("option", "", String(opset));
+        option.value = opset;
+        choice.append(option);
+      }
+      const show = () => (choice.value = state.get("opset"));
+      choice.addEventListener("change", () => state.set("opset", Number(choice.value)));
+      label.append(choice);
+      before.append(label);
+      state.on("opset", show);
+      show();
       return null;
     },
   });
@@ -180,6 +205,7 @@ function workbenchPanel(model, host) {
     ["Graph", graphPanel],
     ["Axes", axesPanel],
     ["Comparison", diffPanel],
+    ["Opsets", opsetPanel],
     ["Error", errorPanel],
   ];
   const state = traits(model);

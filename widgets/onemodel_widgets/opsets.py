@@ -1,0 +1,53 @@
+"""The opset chooser of the workbench: the recording written again, beside the first graph."""
+
+from __future__ import annotations
+
+import traitlets
+
+from onemodel.graph.ir import Graph
+from onemodel.graph.schema import NEWEST_OPSET
+from onemodel.symbolic.context import EmissionError
+from onemodel.symbolic.registry import LOWEST_OPSET
+from onemodel_widgets.source import Source
+from onemodel_widgets.views.opsets import OpsetData, opset_body, opset_data
+
+
+class OpsetTraits(traitlets.HasTraits):
+    """The opsets' part of a widget.
+
+    Traits:
+        opset: the opset to compare the shown graph with.
+    """
+
+    opset = traitlets.Int(0).tag(sync=True)
+    opsets = traitlets.List(traitlets.Int()).tag(sync=True)
+    opset_html = traitlets.Unicode("").tag(sync=True)
+
+    _opset_data: OpsetData
+    _opset_source: Source
+
+    def _start_opsets(self, source: Source) -> None:
+        self._opset_source = source
+        self.opsets = list(range(LOWEST_OPSET, NEWEST_OPSET + 1))
+        self.opset = source.graph.opset
+        self._draw_opsets()
+        self.observe(lambda _change: self._draw_opsets(), "opset")
+
+    def _draw_opsets(self) -> None:
+        base = self._opset_source.graph
+        other, refused = written_at(self._opset_source, self.opset)
+        self._opset_data = opset_data(base, other, self.opset, refused)
+        self.opset_html = opset_body(self._opset_data)
+
+    def unconvertible(self) -> dict[int, str]:
+        """Opset -> why the recording cannot be written there, for those where it cannot."""
+        answers = ((opset, written_at(self._opset_source, opset)[1]) for opset in self.opsets)
+        return {opset: refused for opset, refused in answers if refused}
+
+
+def written_at(source: Source, opset: int) -> tuple[Graph | None, str]:
+    """The recording's graph at ``opset``, or why there is none."""
+    try:
+        return source.traced.graph_for(opset), ""
+    except (EmissionError, ValueError) as error:
+        return None, str(error)
