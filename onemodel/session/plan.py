@@ -76,24 +76,33 @@ class Plan:
         )
 
     def run(self, arrays: Sequence[Any]) -> dict[str, Any]:
-        """Outputs by name; none of them shares memory with an input, a constant or another."""
+        """Outputs by name; none of them shares memory with an input, a constant or another.
+
+        Infinities and NaN are results and raise no floating-point warnings.
+        """
         state = self._state
         if not state.learned:
-            return self._named(self._learn(state.program, arrays), arrays, state.program.constants)
+            with np.errstate(all="ignore"):
+                results = self._learn(state.program, arrays)
+            return self._named(results, arrays, state.program.constants)
         try:
             frame = self._frames.pop()
         except IndexError:  # every frame is in use by another thread
             frame = state.program.frame()
-        results = self._named(state.program.run(arrays, frame), arrays, frame.kept)
+        if frame.calls:
+            found = frame.context.run(frame.run, arrays)
+            # All of them are buffers, so every result is copied.
+            named = {name: result.copy() for name, result in zip(self.names, found, strict=True)}
+        else:
+            found = frame.context.run(state.program.run, arrays, frame)
+            named = self._named(found, arrays, frame.kept)
         self._frames.append(frame)
-        return results
+        return named
 
     def _named(
         self, results: Sequence[Any], arrays: Sequence[Any], kept: frozenset[int]
     ) -> dict[str, Any]:
         """Results by name, copied where the caller may not have them."""
-        if len(results) == 1 and id(results[0]) in kept:
-            return {self.names[0]: results[0].copy()}
         taken = {id(array) for array in arrays}
         for array in arrays:
             if isinstance(array, list):

@@ -143,7 +143,7 @@ class Session:
         plan = self._plans.get(key)
         if plan is None:
             return self._run_checked(feeds, asked)
-        return _run_quietly(plan, arrays)
+        return plan.run(arrays)
 
     def profile(self, feeds: Mapping[str, np.ndarray], repeat: int = 1) -> tuple[NodeProfile, ...]:
         """Seconds, bytes and shape per step of a run; the median of ``repeat`` runs."""
@@ -158,7 +158,7 @@ class Session:
         self, feeds: Mapping[str, np.ndarray], asked: tuple[str, ...] | None
     ) -> dict[str, np.ndarray]:
         arrays, plan = self._prepared(feeds, asked)
-        return _run_quietly(plan, arrays)
+        return plan.run(arrays)
 
     def _prepared(
         self, feeds: Mapping[str, np.ndarray], asked: tuple[str, ...] | None
@@ -209,11 +209,6 @@ class Session:
             if name not in self._available:
                 raise FeedError(f"there is no value {name!r} to return", name=name)
         return self._ort.run(given, names)
-
-
-@np.errstate(all="ignore")  # ONNX has no floating-point warnings; as a decorator it is cheaper
-def _run_quietly(plan: Plan, arrays: Sequence[Any]) -> dict[str, np.ndarray]:
-    return plan.run(arrays)
 
 
 def _signature(
