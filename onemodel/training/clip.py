@@ -29,8 +29,8 @@ def clip_grad_norm_(
             f"clip_grad_norm_: the norm of order {norm_type} of the gradients is {total}"
         )
     factor = max_norm / (total + 1e-6)
-    if not factor >= 1:  # NaN scales, too: it must show
-        with no_grad():
+    if not factor >= 1:  # a NaN, too: it must show in every gradient
+        with no_grad(), np.errstate(invalid="ignore"):
             for gradient in gradients:
                 values = gradient.mutable_data()
                 values *= factor
