@@ -47,10 +47,20 @@ def scalar(value: Any, dtype: np.dtype) -> Tensor:
             array = np.array(value).astype(dtype)  # wraps, as PyTorch does
         else:
             array = np.array(value, dtype)
-        found = Tensor(array)
+        found = remember_number(Tensor(array), value)
         if len(_scalars) < _SCALARS_KEPT:
             _scalars[key] = found
     return found
+
+
+def remember_number(tensor: Tensor, value: Any) -> Tensor:
+    """Keep what the tensor was made of where rounding lost some of it.
+
+    Repeats of a trace compare it: two readings of a clock are one float32.
+    """
+    if isinstance(value, float) and value == value and tensor._array.dtype.itemsize < 8:
+        tensor._number = float(value)
+    return tensor
 
 
 def operand(value: Any, dtype: np.dtype) -> Tensor:

@@ -12,6 +12,7 @@ from onemodel.axes.size import Size, contains_size, strip_sizes
 from onemodel.operators._case import Case
 from onemodel.operators._creation import finish
 from onemodel.operators._operator import Operator, apply
+from onemodel.operators._promote import remember_number
 from onemodel.operators.scalar_tensor import scalar_tensor
 from onemodel.tensors.tensor import Tensor, as_array
 
@@ -28,7 +29,7 @@ def tensor(data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
         return finish(scalar_tensor(data, dtype), requires_grad)
     if contains_size(data):
         return finish(_sized(data, dtype), requires_grad)
-    return finish(Tensor(as_array(data, dtype)), requires_grad)
+    return finish(remember_number(Tensor(as_array(data, dtype)), data), requires_grad)
 
 
 def _sized(data: Any, dtype: Any) -> Tensor:

@@ -37,6 +37,7 @@ class Tensor:
     _retains: bool = False
     _mark: seam.Mark | None = None
     _view: bool = False
+    _number: float | None = None  # what it was made of, where rounding to the dtype changed it
     grad: Tensor | None = None
 
     def __init__(self, array: np.ndarray) -> None:

@@ -21,7 +21,8 @@ LIMIT = 2**31
 
 @dataclass(eq=False, slots=True)
 class Captured:
-    """One captured tensor: its memory, its copy, the version and place of capture.
+    """One captured tensor: its memory, its copy, the version and place of capture, and the
+    Python number it was made of where rounding changed that.
 
     The storage is held weakly: whether other tensors share it is asked by counting holders.
     """
@@ -32,6 +33,7 @@ class Captured:
     copy: np.ndarray
     version: int
     site: sites.Site | None
+    number: float | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,10 @@ class Constants:
         """Captured named weights."""
         return self._by_name
 
+    def numbers(self) -> dict[Any, float]:
+        """Python numbers that lost digits when they became constants, by graph value."""
+        return {c.value: c.number for c in self._captured.values() if c.number is not None}
+
     def capture(self, tensor: Tensor, scope: str) -> Value:
         """The graph value of a constant; a copy of its elements on first sight.
 
@@ -104,7 +110,7 @@ class Constants:
         site = sites.current_site(3)
         storage = tensor._own_storage()
         self._captured[key] = Captured(
-            tensor._array, weakref.ref(storage), value, copy, storage.version, site
+            tensor._array, weakref.ref(storage), value, copy, storage.version, site, tensor._number
         )
         return value
 

@@ -39,6 +39,7 @@ def complete(tracer: Tracer, outputs: Mapping[str, Tensor]) -> TracedModel:
         graph=graph,
         records=kept,
         constants=tracer.constants.arrays,
+        numbers=tracer.constants.numbers(),
         inputs=tuple(tracer.inputs),
         outputs=dict(marks),
         symbols=dict(tracer.symbols),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -45,6 +46,7 @@ class TracedModel:
         graph: the graph for ``opset``.
         records: the operator calls that the outputs need, in order.
         constants: captured tensors, also those that only another opset's graph needs.
+        numbers: Python numbers that were rounded to become constants, as they were.
         inputs, outputs: traced values.
         symbols: declared symbol -> its size in the example.
         specialisations: sizes that were consumed as fixed numbers, with their lines.
@@ -62,6 +64,7 @@ class TracedModel:
     specialisations: list[Specialisation]
     opset: int
     overrides: Overrides | None = None
+    numbers: Mapping[Any, float] = field(default_factory=dict, repr=False)
     verification: str = "not verified: a low-level trace has no function to repeat"
     rerun: Callable[[Mapping[str, np.ndarray]], TracedModel] | None = field(
         default=None, repr=False

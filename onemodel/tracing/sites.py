@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,17 @@ def user_chain(frame: FrameType | None, stop: CodeType | None, limit: int = 24) 
             chain.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
     return chain
+
+
+def of_traceback(traceback: TracebackType | None) -> CallSite | None:
+    """The innermost user call of a traceback."""
+    found: Site | None = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_library(code.co_filename):
+            found = (code, traceback.tb_lasti)
+        traceback = traceback.tb_next
+    return resolve(found)
 
 
 def resolve(site: Site | None) -> CallSite | None:

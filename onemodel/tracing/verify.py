@@ -8,6 +8,8 @@ decided by the example's sizes. What differs is refused, naming the node, its li
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +22,9 @@ from onemodel.errors import AxisInvolved, CallSite, Rewrite, TraceException
 from onemodel.graph.ir import Graph, Node, Value
 from onemodel.session.session import Session
 from onemodel.tensors.generator import default_generator
+from onemodel.tracing import sites
 from onemodel.tracing.model import TracedModel
-from onemodel.tracing.value import Specialisation
+from onemodel.tracing.value import Specialisation, TraceRecord
 
 Run = Callable[[Mapping[str, np.ndarray]], TracedModel]
 
@@ -29,6 +32,9 @@ SIZES_TRIED = 2
 """How many other assignments of the symbols must agree."""
 
 _MOST_ELEMENTS = 1 << 24
+
+_SHIFT = 98_765_432
+"""Seconds by which the repeat on the same example has another clock."""
 
 _STEPS = ((1, 1), (1, -1), (2, 0), (1, 3), (3, 0), (1, 2), (1, 5), (4, 0), (1, 8), (1, 11))
 
@@ -54,13 +60,17 @@ def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run) -> str
     DATA_DEPENDENT where other values do, SYMBOLIC_SHAPE where other sizes do.
     """
     generator = np.random.default_rng(0)
+    with _generators_restored(), clock_shifted():
+        again = run(feeds)
+    _same_example(first, again)
     with _generators_restored():
-        _same_example(first, run(feeds))
-    with _generators_restored():
-        _other_values(first, run, {n: redraw(a, a.shape, generator) for n, a in feeds.items()})
+        redrawn = {n: redraw(a, a.shape, generator) for n, a in feeds.items()}
+        ran = _other_values(first, run, redrawn)
     if not first.symbols:
         return "verified: the same graph on the same example and on other values"
-    tried = _other_sizes(first, feeds, run, generator)
+    tried, failed = _other_sizes(first, feeds, run, generator)
+    if not tried and failed is not None and ran:
+        raise bound_size(first, *failed)
     if not tried:
         return (
             "verified: the same graph on the same example and on other values; "
@@ -83,8 +93,26 @@ def _generators_restored() -> Iterator[None]:
         np.random.set_state(numpy_state)
 
 
+@contextmanager
+def clock_shifted() -> Iterator[None]:
+    """For this thread ``time.time()`` is three years later: a clock in the graph shows."""
+    thread, real, real_ns = threading.get_ident(), time.time, time.time_ns
+
+    def later() -> float:
+        return real() + (_SHIFT if threading.get_ident() == thread else 0)
+
+    def later_ns() -> int:
+        return real_ns() + (_SHIFT * 10**9 if threading.get_ident() == thread else 0)
+
+    time.time, time.time_ns = later, later_ns
+    try:
+        yield
+    finally:
+        time.time, time.time_ns = real, real_ns
+
+
 def _same_example(first: TracedModel, again: TracedModel) -> None:
-    difference = compare_graphs(first.graph, again.graph)
+    difference = compare_graphs(first.graph, again.graph) or _compare_numbers(first, again)
     if difference is not None:
         raise _refusal(
             "OM520",
@@ -94,7 +122,25 @@ def _same_example(first: TracedModel, again: TracedModel) -> None:
         )
 
 
-def _other_values(first: TracedModel, run: Run, feeds: Mapping[str, np.ndarray]) -> None:
+def _compare_numbers(first: TracedModel, again: TracedModel) -> Difference | None:
+    """Python numbers as they were before they were rounded to the dtype of a constant.
+
+    Two readings of a clock are the same float32, and no repeat of theirs.
+    """
+    for one, two in zip(first.records, again.records, strict=False):
+        for a, b in zip(one.inputs, two.inputs, strict=False):
+            if first.numbers.get(a) != again.numbers.get(b):
+                node = next((n for n in first.graph.nodes if _made_by(n, one)), None)
+                return Difference(f"a number that {one.operator.name} was given", node)
+    return None
+
+
+def _made_by(node: Node, record: TraceRecord) -> bool:
+    return node.origin is not None and node.origin.record == record.number
+
+
+def _other_values(first: TracedModel, run: Run, feeds: Mapping[str, np.ndarray]) -> bool:
+    """Whether the model ran on other values; raises where it then gave another graph."""
     try:
         other = run(feeds)
     except TraceException:
@@ -102,7 +148,7 @@ def _other_values(first: TracedModel, run: Run, feeds: Mapping[str, np.ndarray])
     except Exception:
         # The model refuses these values itself (an index out of a table, a domain error):
         # nothing can be said, and nothing wrong was recorded by it.
-        return
+        return False
     difference = compare_graphs(first.graph, other.graph)
     if difference is not None:
         raise _refusal(
@@ -111,6 +157,7 @@ def _other_values(first: TracedModel, run: Run, feeds: Mapping[str, np.ndarray])
             difference,
             other,
         )
+    return True
 
 
 def _other_sizes(
@@ -118,8 +165,10 @@ def _other_sizes(
     feeds: Mapping[str, np.ndarray],
     run: Run,
     generator: np.random.Generator,
-) -> list[dict[str, int]]:
+) -> tuple[list[dict[str, int]], tuple[dict[str, int], Exception] | None]:
+    """Assignments at which the model gave the same, and the first at which it failed."""
     tried: list[dict[str, int]] = []
+    failed: tuple[dict[str, int], Exception] | None = None
     flips = list(_flips(first))
     session = Session(first.graph)
     for sizes in [*flips, *_assignments(first.symbols, _fixed_sizes(first.graph))]:
@@ -135,12 +184,33 @@ def _other_sizes(
             if error.code == "OM407":
                 continue  # these numbers meet the model's own; others tell more
             raise
-        except Exception:
+        except Exception as error:
+            failed = failed or (sizes, error)
             continue  # the model itself does not run at this size
         _same_graph(first, other, sizes)
         _same_results(first, other, session, resized, sizes)
         tried.append(sizes)
-    return tried
+    return tried, failed
+
+
+def bound_size(first: TracedModel, sizes: Mapping[str, int], error: Exception) -> TraceException:
+    """The model ran at no other size that was tried, though it did on other values."""
+    site = sites.of_traceback(error.__traceback__)
+    unrolled = any(
+        s.operation == "len()" and _place(s.site) == _place(site) for s in first.specialisations
+    )
+    text = ", ".join(f"{k}={v}" for k, v in sizes.items())
+    reason = (str(error).splitlines() or [""])[0][:200]
+    found = _refusal(
+        "OM402" if unrolled else "OM406",
+        f"the model runs at no other size that was tried; at {text} it raises "
+        f"{type(error).__name__}: {reason}",
+        Difference("", None),
+        first,
+        site=site,
+    )
+    found.__cause__ = error
+    return found
 
 
 def _same_graph(first: TracedModel, other: TracedModel, sizes: Mapping[str, int]) -> None:
@@ -364,7 +434,8 @@ def _assignments(symbols: Mapping[str, int], fixed: set[int]) -> Iterator[dict[s
     """Other sizes, all different: a little more, the double, a little less ...
 
     First the ones that avoid the model's ``fixed`` sizes, then, for models that only run at
-    multiples of something, those that do not.
+    multiples of something, those that do not; last, for models whose sizes are one apart, the
+    same step for all.
     """
     later = []
     for sizes in _spread(symbols):
@@ -373,6 +444,8 @@ def _assignments(symbols: Mapping[str, int], fixed: set[int]) -> Iterator[dict[s
         else:
             later.append(sizes)
     yield from later
+    if len(symbols) > 1:
+        yield from ({symbol: size + step for symbol, size in symbols.items()} for step in (1, 2))
 
 
 def _spread(symbols: Mapping[str, int]) -> Iterator[dict[str, int]]:
@@ -434,9 +507,11 @@ def _refusal(
     difference: Difference,
     model: TracedModel,
     spent: Specialisation | None = None,
+    site: CallSite | None = None,
 ) -> TraceException:
     code = CODES[code_id]
-    site = spent.site if spent is not None and spent.site is not None else difference.site
+    if site is None:
+        site = spent.site if spent is not None and spent.site is not None else difference.site
     axes = []
     if spent is not None:
         axes = [AxisInvolved("", None, str(spent.extent), spent.value)]
