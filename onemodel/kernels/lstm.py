@@ -54,8 +54,10 @@ def fast(
             clip,
             bool(input_forget),
         )
-        bias = None if b is None else widen(b[d, : 4 * hidden]) + widen(b[d, 4 * hidden :])
-        gates = projected(arranged.time_order(d), cell.scaled(widen(w[d])), cell.scaled(bias))
+        bias = None
+        if b is not None:
+            bias = cell.scaled(widen(b[d, : 4 * hidden]) + widen(b[d, 4 * hidden :]))
+        gates = projected(arranged.time_order(d), cell.scaled(widen(w[d])), bias)
         inside = masks(arranged.lengths, gates.shape[0])
         y, h, c = cell.run(gates, start_h[d], start_c[d], inside)
         every.append(y)
@@ -104,9 +106,9 @@ class _Cell:
         self.input_forget = input_forget
         self.r = np.ascontiguousarray(self.scaled(r))
 
-    def scaled(self, weights: np.ndarray | None) -> np.ndarray | None:
+    def scaled(self, weights: np.ndarray) -> np.ndarray:
         """Weights or biases with gates in the first axis, halved where tanh does it all."""
-        if weights is None or not self.plain:
+        if not self.plain:
             return weights
         scaled = weights.copy()
         scaled[: 3 * self.hidden] *= 0.5
