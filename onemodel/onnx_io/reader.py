@@ -50,6 +50,8 @@ def load(path: str | PathLike[str], *, allow_unknown: bool = False) -> Graph:
     if path.is_dir():
         raise ModelError("this is a folder, not a model file", file=str(path))
     size = path.stat().st_size
+    if not path.is_file():  # a pipe or device may never end
+        raise ModelError("this is no plain file", file=str(path))
     if size > MAX_FILE:
         raise ModelError(
             f"the file has {size} bytes, protobuf reads at most {MAX_FILE}",

@@ -84,27 +84,44 @@ def evaluate(
 
 def _grows(node: Node, arrays: list[np.ndarray | None]) -> bool:
     """Whether the result would be too large, judged before it is allocated."""
-    first = arrays[0] if arrays else None
-    second = arrays[1] if len(arrays) > 1 else None
-    third = arrays[2] if len(arrays) > 2 else None
-    elements = 0.0
+    given = [array for array in arrays if array is not None]
+    if not given:
+        return False
     with np.errstate(all="ignore"):
-        if node.op_type == "ConstantOfShape" and first is not None:
-            elements = _product(first)
-        elif node.op_type in ("Expand", "Tile") and first is not None and second is not None:
-            elements = _product(second) * max(1, first.size)
-        elif node.op_type == "Range" and third is not None and third.size == 1:
-            step = float(third.reshape(-1)[0]) if third.dtype != object else 1.0
-            span = float(second.reshape(-1)[0]) - float(first.reshape(-1)[0])  # type: ignore
-            elements = abs(span / step) if step else 0.0
-        elif node.op_type == "OneHot" and first is not None and second is not None:
-            elements = first.size * _product(second)
-        elif node.op_type in ("Resize", "Upsample", "Pad", "EyeLike") and first is not None:
-            sizes = [a for a in arrays[1:] if a is not None and a.dtype.kind in "if"]
-            bound = [_product(np.abs(a) + (1 if node.op_type == "Pad" else 0)) for a in sizes]
-            elements = max([first.size, *(first.size * b for b in bound)])
-    return not elements * 8 <= MAX_BYTES
+        elements = _most_elements(node, given)
+    largest = max(array.nbytes for array in given)
+    return not elements * 8 <= max(MAX_BYTES, 4 * largest)
+
+
+def _most_elements(node: Node, given: list[np.ndarray]) -> float:
+    """An upper bound of the elements of the result, from the values where those decide."""
+    first, sizes = given[0], [array.size for array in given]
+    match node.op_type:
+        case "ConstantOfShape":
+            return _product(first)
+        case "Expand" | "Tile" | "OneHot" if len(given) > 1:
+            return _product(given[1]) * max(1, first.size)
+        case "Range" if len(given) == 3 and all(size == 1 for size in sizes):
+            start, limit, step = (float(array.reshape(-1)[0]) for array in given)
+            return abs((limit - start) / step) if step else 0.0
+        case "Resize" | "Upsample" | "Pad":
+            extra = 1 if node.op_type == "Pad" else 0
+            factors = [_product(np.abs(a) + extra) for a in given[1:] if a.dtype.kind in "if"]
+            return max([first.size, *(first.size * max(1.0, factor) for factor in factors)])
+        case "EyeLike":
+            return first.size
+        case "MatMul" if len(given) == 2 and first.ndim and given[1].ndim:
+            inner = max(1, first.shape[-1])
+            return math.prod(sizes) / inner / inner
+        case "Einsum" | "Gather" | "GatherND" | "ConvTranspose" | "Conv" | "Gemm":
+            return math.prod(sizes)
+    try:
+        return math.prod(np.broadcast_shapes(*(array.shape for array in given)))
+    except ValueError:
+        return sum(sizes)  # no element-wise node: it joins, picks or rearranges
 
 
 def _product(array: np.ndarray) -> float:
+    if array.dtype.kind not in "iuf":
+        return 0.0
     return math.prod(float(item) for item in array.reshape(-1).tolist())

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 
 from onemodel.axes.extent import Extent
+from onemodel.format.reader import load as load_format
 from onemodel.graph.bind import has_kernel
 from onemodel.graph.check import check, describe
 from onemodel.graph.copy import copy_graph
@@ -48,7 +49,7 @@ class Session:
 
     Args:
         source: a ``Graph``, an ``onnx.ModelProto``, the bytes or the path of an ``.onnx``
-            file, or an object whose ``graph`` is a ``Graph``. A graph is copied.
+            or ``.om`` file, or an object whose ``graph`` is a ``Graph``. A graph is copied.
         passes: names of passes to run first (see :mod:`onemodel.passes.pipeline`), in order;
             None for all, ``()`` for none.
         provider: "onemodel" runs NumPy kernels, "onnxruntime" hands the graph to ONNX Runtime.
@@ -129,9 +130,12 @@ class Session:
             Arrays that share no memory with the feeds, the session or each other.
 
         Raises:
+            TypeError: where ``outputs`` is a single text.
             FeedError: for wrong names, dtypes, ranks or sizes; says what was expected.
             RunError: where a node fails; names it.
         """
+        if isinstance(outputs, str):
+            raise TypeError(f"outputs is a sequence of names; write [{outputs!r}]")
         if self._ort is not None:
             return self._run_ort(feeds, outputs)
         arrays = [feeds.get(name) for name in self._names]
@@ -235,7 +239,8 @@ def _graph_of(source: Any) -> Graph:
     if isinstance(source, bytes | bytearray | memoryview):
         return from_bytes(bytes(source))
     if isinstance(source, str | os.PathLike):
-        return load(os.fspath(source))
+        path = os.fspath(source)
+        return load_format(path) if path.endswith(".om") else load(path)
     graph = source if isinstance(source, Graph) else getattr(source, "graph", None)
     if not isinstance(graph, Graph):
         raise TypeError(

@@ -60,14 +60,29 @@ def test_random_numbers_defaults_and_outputs_are_not_folded():
         "Expand (one, huge)",
         "Tile (one, huge)",
         "Range (zero, most, step)",
+        "Pad (one, pads)",
+        'Resize <mode = "nearest"> (one, "", scales)',
+        "Add (row, column)",
+        "MatMul (column, row)",
+        'Einsum <equation = "ij,kl->ijkl"> (column, row)',
     ],
 )
 def test_a_constant_that_would_fill_memory_is_left_to_the_run(node):
     graph = read(
         "g (float[n] x) => (float[m] y) <int64[1] huge = {1099511627776}, float[1] one = {1},"
-        "int64 zero = {0}, int64 most = {1099511627776}, int64 step = {1}>"
+        "int64 zero = {0}, int64 most = {1099511627776}, int64 step = {1},"
+        "int64[2] pads = {0, 1099511627776}, float[1] scales = {1000000000000.0}>"
         f"{{ t = {node} c = Cast <to = 1> (t) y = Add (x, c) }}"
+        if "row" not in node
+        else "g (float[n] x, float[1, 1] row, float[1, 1] column) => (float[m] y)"
+        f"{{ t = {node} y = Add (x, t) }}"
     )
+    for name, shape in (("row", (1, 60000)), ("column", (60000, 1))):
+        if "row" in node:
+            value = graph.value(name)
+            graph.inputs.remove(value)
+            value.shape = shape
+            graph.initializers[value] = np.ones(shape, np.float32)
     assert fold_constants.run(graph).changed == 0
 
 
