@@ -53,6 +53,10 @@ CELLS = {
     "last": "last_error()",
     "view": "view = GraphView(om.trace(good, x, axes=axes)); view",
     "node": "view.select('relu'); print(view.selected_node.op_type, view.inspector['place'])",
+    "magic": "%%trace -i x:batch,_ -o kept --opset 17\ny = om.relu(x)\ny * 2",
+    "kept": "print(kept); 'y' in globals()",
+    "magic refused": "%%trace -i x:batch\ny = om.relu(x)\nfloat(y.sum())",
+    "magic misused": "%%trace -i nothing\n1",
     "unloaded": f"%unload_ext onemodel_widgets\n{BROKEN}",
     "plain": "om.trace(good, x, axes=axes)",
 }
@@ -143,6 +147,26 @@ def test_the_last_card_can_be_asked_for_again(outputs):
 def test_a_view_answers_in_later_cells_with_the_number_of_the_cell(outputs):
     (output,) = outputs["node"]
     assert output.text == "Relu In[1]:9\n"
+
+
+def test_a_trace_cell_is_a_model_whose_last_expression_is_its_output(outputs):
+    (output,) = outputs["magic"]
+    assert "om-graph-view" in output.data["text/html"]
+    assert "In[12]:2" in output.data["text/html"]
+    printed, inside = outputs["kept"]
+    assert printed.text.startswith("TracedModel(x float32[batch, 6]")
+    assert "opset 17" in printed.text
+    assert inside.data["text/plain"] == "False"
+
+
+def test_a_refusal_in_a_trace_cell_marks_its_call_and_line(outputs):
+    (card,) = cards(outputs["magic refused"])
+    assert '<mark class="om-offence">float(y.sum())</mark>' in card
+    assert "In[14]:3" in card
+
+
+def test_a_misused_trace_cell_says_what_to_write(outputs):
+    assert "there is no 'nothing' in this notebook" in traceback(outputs["magic misused"])
 
 
 def test_unloading_brings_the_old_ways_back(outputs):

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import onemodel as om
@@ -386,6 +387,29 @@ def test_a_selection_in_one_tab_is_a_selection_in_all(stage):
     playwright.expect(tabs.nth(1)).to_have_attribute("aria-selected", "true")
     row = root.locator('.om-axes-view tr.om-selected[data-name="relu"]')
     playwright.expect(row).to_be_visible()
+
+
+def test_the_opset_chooser_writes_the_recording_again_and_marks_what_changed(stage):
+    def normal(x):
+        return om.gelu(om.relu(x))
+
+    example = om.Tensor(np.ones((4, 6), np.float32))
+    view = Workbench(om.trace(normal, example, axes={"x": {0: "batch"}}))
+    root = stage.mount(view)
+    root.get_by_role("tab", name="Opsets").click()
+    root.locator(".om-opset-view select").select_option("13")
+    rows = root.locator('.om-opset-view tr[data-state="differs"]')
+    playwright.expect(rows).to_have_count(1)
+    assert "gelu" in rows.first.inner_text()
+    assert view.opset == 13
+
+
+def test_the_repro_button_writes_and_says_so(stage, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    root = stage.mount(DiffView(planted()))
+    root.locator("button", has_text="Save repro").click()
+    playwright.expect(root.locator(".om-status[role=status]")).to_contain_text("Wrote the folder")
+    assert (tmp_path / "onemodel_repro" / "model.onnx").exists()
 
 
 def test_two_displays_of_one_view_stay_in_step_and_closing_one_keeps_the_other(stage):

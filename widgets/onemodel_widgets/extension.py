@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onemodel.errors import CallSite, TraceException
+from onemodel_widgets import magics
 from onemodel_widgets.diff import DiffView
 from onemodel_widgets.error import ErrorView, trace_exception
 from onemodel_widgets.graph import GraphView
@@ -44,6 +45,7 @@ def load_ipython_extension(shell: Any) -> None:
     setattr(shell, _HOOK, hook)
     shell.events.register("post_run_cell", hook)
     setattr(TraceException, _RENDER, _render_traceback)
+    magics.register(shell)
     for formatter in _mime_formatters(shell):
         formatter.for_type_by_name(*_TRACED, _bundle_of(GraphView))
         formatter.for_type_by_name(*_REPORT, _bundle_of(DiffView))
@@ -56,6 +58,7 @@ def unload_ipython_extension(shell: Any) -> None:
         return
     shell.events.unregister("post_run_cell", hook)
     setattr(shell, _HOOK, None)
+    magics.unregister(shell)
     if _RENDER in TraceException.__dict__:
         delattr(TraceException, _RENDER)
     for formatter in _mime_formatters(shell):
