@@ -486,7 +486,6 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 _SIZE_OPERATIONS: dict[str, Callable[[GraphContext, Value, Value], Value]] = {
     "sum": lambda g, a, b: g.op("Add", a, b),
     "floordiv": lambda g, a, b: _floordiv(g, a, b),
-    "mod": lambda g, a, b: g.op("Mod", a, b),
     "max": lambda g, a, b: g.op("Max", a, b),
     "min": lambda g, a, b: g.op("Min", a, b),
 }

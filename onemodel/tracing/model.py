@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from onemodel.format.writer import save as save_format
 from onemodel.graph.ir import Graph, Value, format_shape
 from onemodel.graph.schema import NEWEST_OPSET
 from onemodel.onnx_io.writer import save as save_graph
@@ -143,6 +144,10 @@ class TracedModel:
     ) -> None:
         """Write an .onnx file, atomically; weights beside it where they exceed 2 GiB."""
         save_graph(self.graph_for(opset), path, strip_metadata=strip_metadata)
+
+    def save(self, path: str | Path) -> None:
+        """Write the recorded graph in the library's own format (``.om``), atomically."""
+        save_format(self.graph, path)
 
     # --- text -----------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from onemodel.autograd.grad_mode import is_grad_enabled
 from onemodel.axes.extent import Axes, AxesError, Extent, evaluate_axes, static_axes
-from onemodel.axes.size import SizeEvent, extent_of
+from onemodel.axes.size import Size, SizeEvent
 from onemodel.errors import TraceException
 from onemodel.graph.ir import Graph, Value
 from onemodel.graph.schema import NEWEST_OPSET
@@ -31,6 +31,7 @@ from onemodel.tracing.constants import Constants
 from onemodel.tracing.finishing import complete
 from onemodel.tracing.lowering import IR_VERSIONS, lower, new_writer
 from onemodel.tracing.model import TracedModel
+from onemodel.tracing.swallowed import attach, name_catcher
 from onemodel.tracing.value import Specialisation, TracedValue, TraceRecord
 
 if not REGISTRY.names():
@@ -152,6 +153,8 @@ class Tracer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if error is not None and self.refusals:
+            attach(error, self.refusals[0])
         self.close()
 
     # --- declarations ---------------------------------------------------------------------
@@ -283,7 +286,7 @@ class Tracer:
     def _record(self, record: Any, results: Sequence[Tensor]) -> None:
         operator = record.operator
         inputs = tuple(self._operand(t, operator.name) for t in record.inputs)
-        attributes = {k: _with_extents(v) for k, v in record.attributes.items()}
+        attributes = {k: self._with_extents(v) for k, v in record.attributes.items()}
         in_axes = tuple(
             v.axes if isinstance(v, TracedValue) else static_axes(t._array.shape)
             for v, t in zip(inputs, record.inputs, strict=True)
@@ -352,10 +355,26 @@ class Tracer:
             axes = ()
         for one, result in zip(axes, results, strict=True):
             size = evaluate_axes(one, self.symbols)
-            assert size == result._array.shape, (
-                f"axis rule of {operator.name} gives {size}, eager {result._array.shape}"
-            )
+            if size != result._array.shape:
+                raise self.refuse(
+                    "OM401",
+                    operator.name,
+                    f"{operator.name} gives shape {list(result._array.shape)}, but its sizes as "
+                    f"they are recorded say {list(size)}",
+                    entry=entry,
+                )
         return axes
+
+    def _with_extents(self, value: Any) -> Any:
+        """Sizes in nested attributes as extents; a size of another trace is refused."""
+        kind = type(value)
+        if kind is tuple or kind is list:
+            return kind(self._with_extents(item) for item in value)
+        if kind is not Size:
+            return value
+        if value.notify != self.on_size:
+            raise self.refuse("OM502", "size", f"the size {value!r} was read in another trace")
+        return value.extent
 
     def _write(
         self, entry: TraceRecord, out_axes: tuple[Axes, ...], results: Sequence[Tensor]
@@ -556,7 +575,7 @@ class Tracer:
         """Raise the first refusal of the run again: the model caught it, the trace does not."""
         if self.refusals:
             self.close()
-            raise self.refusals[0]
+            raise name_catcher(self.refusals[0])
 
 
 def _named(axes: AxisNames) -> Iterator[tuple[int, str]]:
@@ -572,16 +591,3 @@ def _named(axes: AxisNames) -> Iterator[tuple[int, str]]:
 
 def _dim(extent: Extent) -> int | Extent:
     return extent.value if extent.is_static else extent
-
-
-def _with_extents(value: Any) -> Any:
-    """Sizes in nested attributes as extents."""
-    kind = type(value)
-    if kind is tuple or kind is list:
-        return kind(_with_extents(item) for item in value)
-    if kind is int or kind is bool or kind is str or kind is float or value is None:
-        return value
-    try:
-        return extent_of(value) if hasattr(value, "extent") else value
-    except TypeError:
-        return value
