@@ -13,6 +13,7 @@ from onemodel.operators._elementwise import broadcast_axes, conjugate
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
+from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
 
 
@@ -22,7 +23,9 @@ def pow(input: Any, exponent: Any) -> Tensor:
     Dtype: where the operands meet by promotion. Raises ValueError for integers to a negative
     integer power. Source: ``torch.pow``; ONNX Pow-7 (integers since 12).
     """
-    (input, exponent), _ = operands("pow", input, exponent)
+    (input, exponent), dtype = operands("pow", input, exponent)
+    if category(dtype) == 0:
+        raise TypeError("pow: bool has no powers; convert it with .long()")
     return apply(OPERATOR, (input, exponent))
 
 

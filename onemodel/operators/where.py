@@ -44,7 +44,10 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any, Any]:
     )
 
 
-def opset_9(g: Any, condition: Any, input: Any, other: Any) -> Any:
+def opset_7(g: Any, condition: Any, input: Any, other: Any) -> Any:
+    if input.dtype == np.bool_:  # by logic, which every opset and runtime has
+        chosen = g.op("And", condition, input)
+        return g.op("Or", chosen, g.op("And", g.op("Not", condition), other))
     return where_node(g, condition, input, other)
 
 
@@ -70,6 +73,11 @@ CASES = (
         lowest=9,
         name="number",
     ),
+    Case(
+        (In((3, 1), "bool"), In(("batch", 1, 4), "bool"), In((4,), "bool")),
+        reference=lambda condition, x, y: np.where(condition, x, y),
+        name="bool",
+    ),
 )
 
 OPERATOR = Operator(
@@ -78,7 +86,7 @@ OPERATOR = Operator(
     forward=forward,
     backward=backward,
     axes=broadcast_axes,
-    symbolic={9: opset_9},
+    symbolic={7: opset_7},
     reads="i",
     cases=CASES,
 )
