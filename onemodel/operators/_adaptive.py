@@ -30,8 +30,10 @@ def adapt(operator: Operator, rank: int, input: Any, output_size: Any, **attribu
     name = operator.name
     input = as_tensor(name, "input", input)
     check_input(name, input, rank)
-    single = output_size is None or isinstance(output_size, (int, np.integer, Size))
-    wanted = (output_size,) * rank if single else tuple(output_size)
+    if output_size is None or isinstance(output_size, (int, np.integer, Size)):
+        wanted: tuple[Any, ...] = (output_size,) * rank
+    else:
+        wanted = tuple(output_size)
     if len(wanted) == 1:
         wanted = wanted * rank
     if len(wanted) != rank:

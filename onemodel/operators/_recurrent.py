@@ -219,6 +219,10 @@ class Parts:
         return [*self.weights[2 * number : 2 * number + 2], None, None]
 
 
+def _wide(arrays: Sequence[Any]) -> Weights:
+    return Weights(*(array if array is None else widen(array) for array in arrays))  # type: ignore[arg-type]
+
+
 def turned(steps: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
     """(T, B, ...) read backwards, each sequence within its own length. Its own inverse."""
     if lengths is None:
@@ -260,7 +264,7 @@ def run(
         outputs = []
         for d in range(directions):
             number = layer * directions + d
-            w = Weights(*(None if v is None else widen(v) for v in parts.cell(number, bias)))
+            w = _wide(parts.cell(number, bias))
             start = tuple(widen(state[number]) for state in parts.states)
             start = start or (np.zeros((batch, hidden), x.dtype),) * cell.states
             source = turned(x, parts.lengths) if d else x

@@ -121,7 +121,7 @@ def opset_21(
     return g.op("GroupNormalization", input, weight, bias, num_groups=num_groups, epsilon=eps)
 
 
-def _call(input: Tensor, *rest: Tensor, num_groups: int, **options: Any) -> Tensor:
+def _call(input: Tensor, *rest: Any, num_groups: int, **options: Any) -> Tensor:
     return group_norm(input, num_groups, *rest, **options)
 
 

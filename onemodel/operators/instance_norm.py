@@ -89,7 +89,7 @@ def opset_7(g: Any, input: Any, weight: Any = None, bias: Any = None, eps: float
     return g.op("InstanceNormalization", input, weight, bias, epsilon=eps)
 
 
-def _call(input: Tensor, *rest: Tensor, **options: Any) -> Tensor:
+def _call(input: Tensor, *rest: Any, **options: Any) -> Tensor:
     return instance_norm(input, None, None, *rest, **options)
 
 

@@ -83,8 +83,8 @@ def _target(
     if (size is None) == (scale_factor is None):
         raise ValueError("interpolate: give exactly one of size and scale_factor")
     if size is not None:
-        single = isinstance(size, (int, np.integer, Size))
-        sizes = shape_argument("interpolate", ((size,) * rank if single else tuple(size),))
+        wanted = (size,) * rank if isinstance(size, (int, np.integer, Size)) else tuple(size)
+        sizes = shape_argument("interpolate", (wanted,))
         if len(sizes) != rank:
             raise ValueError(f"interpolate: size needs {rank} values, not {len(sizes)}")
         return sizes, None
@@ -133,7 +133,7 @@ def _area(
     input: Tensor, sizes: tuple[Any, ...] | None, factors: tuple[float, ...] | None, rank: int
 ) -> Tensor:
     pool = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1]
-    return pool(input, _scaled_sizes(input, factors) if sizes is None else sizes)
+    return pool(input, sizes or _scaled_sizes(input, factors or ()))
 
 
 def _exact(extent: Extent, factor: float) -> Fraction:
@@ -254,10 +254,11 @@ def opset_7(
     plan = _static_plan(g, input, size, scale_factor, align_corners, antialias)
     if plan is not None:
         return _write_static(g, input, plan, mode)
-    whole = scale_factor is not None and all(f >= 1 and f == int(f) for f in scale_factor)
+    factors = scale_factor or ()
+    whole = bool(factors) and all(factor >= 1 and factor == int(factor) for factor in factors)
     if mode != "nearest" or not whole:
         g.refuse_below(11, f"interpolation ({mode}) along a symbolic axis")
-    scales = np.asarray([1, 1, *scale_factor], np.float32)
+    scales = np.asarray([1, 1, *factors], np.float32)
     if g.opset >= 10:
         return g.op("Resize", input, scales, mode="nearest")
     if g.opset >= 9:
@@ -279,9 +280,9 @@ def opset_11(
     if plan is not None and not (widespread and _agrees(plan, scale_factor, mode)):
         return _write_static(g, input, plan, mode)
     if antialias and g.opset < 18:
-        if plan is None:
-            g.refuse_below(18, "interpolation with antialias along a symbolic axis")
-        return _write_static(g, input, plan, mode)
+        if plan is not None:
+            return _write_static(g, input, plan, mode)
+        g.refuse_below(18, "interpolation with antialias along a symbolic axis")
     options = _node_options(mode, align_corners)
     if antialias:
         # The filter of an antialiased cubic is the sharper one, and what is outside counts not.

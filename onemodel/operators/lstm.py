@@ -40,7 +40,7 @@ def lstm(
     come from ``generator``. Raises ValueError for shapes or counts that do not fit.
     Source: ``torch.lstm``; ONNX LSTM-7.
     """
-    return _recurrent.recur(
+    return _recurrent.recur(  # type: ignore[return-value]
         OPERATOR, CELL, input, hx, flat_weights, bias, num_layers, dropout, training,
         bidirectional, batch_first, lengths, generator,
     )  # fmt: skip

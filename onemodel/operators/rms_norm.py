@@ -114,7 +114,7 @@ def reference(
     return x / np.sqrt(mean + small) * (1 if weight is None else weight)
 
 
-def _call(*tensors: Tensor, normalized_shape: Any, **rest: Any) -> Tensor:
+def _call(*tensors: Any, normalized_shape: Any, **rest: Any) -> Tensor:
     return rms_norm(tensors[0], normalized_shape, *tensors[1:], **rest)
 
 
