@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,7 @@ def trace(
     first = run.record(run.feeds, strict_sizes)
     first.rerun = run.record
     if verify:
-        first.verification = verify_run(first, run.feeds, run.record)
+        first.verification = verify_run(first, run.feeds, run.record, run.eager)
     else:
         first.verification = "not verified: verify=False"
     return first
@@ -158,9 +158,17 @@ class _Run:
 
     def _call_model(self, tracer: Tracer, feeds: Mapping[str, np.ndarray]) -> Any:
         _name_weights(tracer, self.model)
-        tensors = {
-            name: tracer.input(name, array, self._axes.get(name)) for name, array in feeds.items()
-        }
+        return self._call_on(
+            {name: tracer.input(name, array, self._axes.get(name)) for name, array in feeds.items()}
+        )
+
+    def eager(self, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The results on ``feeds`` of a run that nobody records."""
+        result = self._call_on({name: Tensor(np.array(array)) for name, array in feeds.items()})
+        leaves = _leaves(result, "output")
+        return {name: leaf._array for name, leaf in leaves if isinstance(leaf, Tensor)}
+
+    def _call_on(self, tensors: Mapping[str, Tensor]) -> Any:
         arguments = {name: _fill(s, tensors) for name, s in self._structure.items()}
         positional = [v for n in self._positional for v in _spread(n, arguments.pop(n))]
         return _call(self.model, positional, arguments)
@@ -263,24 +271,26 @@ def _model_name(model: Any) -> str:
 def _outputs(tracer: Tracer, result: Any) -> dict[str, Tensor]:
     """The result's tensors by name: ``output``, ``output_0`` ..., or the keys of a dict."""
     found: dict[str, Tensor] = {}
-    _collect(tracer, result, "output", found)
+    for name, leaf in _leaves(result, "output"):
+        if not isinstance(leaf, Tensor):
+            kind = "a size" if isinstance(leaf, Size) else type(leaf).__name__
+            raise tracer.exception(
+                "OM511", "trace()", f"the model returned {kind} as {name!r}, not a tensor"
+            )
+        found[name] = leaf
     if not found:
         raise tracer.exception("OM511", "trace()", "the model returned no tensor")
     return found
 
 
-def _collect(tracer: Tracer, result: Any, name: str, found: dict[str, Tensor]) -> None:
-    if isinstance(result, Tensor):
-        found[name] = result
-    elif isinstance(result, dict):
+def _leaves(result: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """What a nested result holds, by name; None is nothing."""
+    if isinstance(result, dict):
         prefix = "" if name == "output" else f"{name}_"
         for key, item in result.items():
-            _collect(tracer, item, f"{prefix}{key}", found)
+            yield from _leaves(item, f"{prefix}{key}")
     elif isinstance(result, (tuple, list)):
         for position, item in enumerate(result):
-            _collect(tracer, item, f"{name}_{position}", found)
+            yield from _leaves(item, f"{name}_{position}")
     elif result is not None:
-        kind = "a size" if isinstance(result, Size) else type(result).__name__
-        raise tracer.exception(
-            "OM511", "trace()", f"the model returned {kind} as {name!r}, not a tensor"
-        )
+        yield name, result

@@ -27,6 +27,7 @@ from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation, TraceRecord
 
 Run = Callable[[Mapping[str, np.ndarray]], TracedModel]
+EagerRun = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 
 SIZES_TRIED = 2
 """How many other assignments of the symbols must agree."""
@@ -53,8 +54,10 @@ class Difference:
         return origin.site if origin is not None else None
 
 
-def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run) -> str:
+def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager: EagerRun) -> str:
     """Repeat the run and compare; a sentence on what was shown.
+
+    ``run`` records again on other feeds; ``eager`` gives the model's results without a trace.
 
     Raises TraceException: INVALID_USAGE where the same example gives another graph,
     DATA_DEPENDENT where other values do, SYMBOLIC_SHAPE where other sizes do.
@@ -68,7 +71,7 @@ def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run) -> str
         ran = _other_values(first, run, redrawn)
     if not first.symbols:
         return "verified: the same graph on the same example and on other values"
-    tried, failed = _other_sizes(first, feeds, run, generator)
+    tried, failed = _other_sizes(first, feeds, run, eager, generator)
     if not tried and failed is not None and ran:
         raise bound_size(first, *failed)
     if not tried:
@@ -164,6 +167,7 @@ def _other_sizes(
     first: TracedModel,
     feeds: Mapping[str, np.ndarray],
     run: Run,
+    eager: EagerRun,
     generator: np.random.Generator,
 ) -> tuple[list[dict[str, int]], tuple[dict[str, int], Exception] | None]:
     """Assignments at which the model gave the same, and the first at which it failed."""
@@ -183,7 +187,9 @@ def _other_sizes(
         except TraceException as error:
             if error.code == "OM407":
                 continue  # these numbers meet the model's own; others tell more
-            raise
+            failure = _unless_right(error, session, eager, resized)
+            failed = failed or (None if failure is None else (sizes, failure))
+            continue
         except Exception as error:
             failed = failed or (sizes, error)
             continue  # the model itself does not run at this size
@@ -191,6 +197,27 @@ def _other_sizes(
         _same_results(first, other, session, resized, sizes)
         tried.append(sizes)
     return tried, failed
+
+
+def _unless_right(
+    refusal: TraceException, session: Session, eager: EagerRun, feeds: Mapping[str, np.ndarray]
+) -> Exception | None:
+    """Raise what a run at another size refused, unless the graph of the first one is right there.
+
+    Returns the model's own error, where it does not run there at all.
+    """
+    try:
+        with _generators_restored():
+            wanted = eager(feeds)
+    except Exception as error:
+        return error
+    try:
+        results = session.run(dict(feeds))
+    except Exception:
+        raise refusal from None
+    if any(not close(results[name], array) for name, array in wanted.items()):
+        raise refusal
+    return None
 
 
 def bound_size(first: TracedModel, sizes: Mapping[str, int], error: Exception) -> TraceException:
@@ -272,7 +299,7 @@ def _same_results(
         ) from error
     for name, value in other.outputs.items():
         got, wanted = results[name], value.array
-        if got.shape != wanted.shape or not close(got, wanted):
+        if not close(got, wanted):
             node = first.outputs[name].graph_value.producer
             raise _refusal(
                 "OM401",
@@ -285,7 +312,7 @@ def _same_results(
 
 def close(got: np.ndarray, wanted: np.ndarray, tolerance: float = 1e-4) -> bool:
     """Equal within ``tolerance`` of the largest magnitude; NaN and infinities in place."""
-    if got.dtype != wanted.dtype:
+    if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return False
     if wanted.dtype.kind not in "fcV":
         return bool(np.array_equal(got, wanted))
