@@ -78,8 +78,13 @@ class Plan:
     def run(self, arrays: Sequence[Any]) -> dict[str, Any]:
         """Outputs by name; none of them shares memory with an input, a constant or another.
 
-        Infinities and NaN are results and raise no floating-point warnings.
+        Arrays in another memory order are copied to C order first, so that equal feeds give
+        equal bits. Infinities and NaN are results and raise no floating-point warnings.
         """
+        arrays = [
+            array if type(array) is not np.ndarray or array.flags.c_contiguous else array.copy()
+            for array in arrays
+        ]
         state = self._state
         if not state.learned:
             with np.errstate(all="ignore"):
@@ -125,7 +130,9 @@ class Plan:
                 return
             if value in self._fixed and result.nbytes <= MAX_KEPT:
                 known[value] = _frozen(result)
-            if value in self._shaped and isinstance(result, np.ndarray):
+            # A buffer is in C order, so it may stand for no result of another order.
+            whole = isinstance(result, np.ndarray) and result.flags.c_contiguous
+            if whole and value in self._shaped:
                 facts[value] = (result.shape, result.dtype)
 
         results = observed_run(program, arrays, keep)
@@ -134,8 +141,11 @@ class Plan:
 
 
 def _frozen(result: Any) -> np.ndarray:
-    """A copy that nobody can change, as a view may hold on to a large array."""
-    copy = np.array(result, order="C")
+    """A copy that nobody can change, as a view may hold on to a large array.
+
+    It keeps the order of the axes in memory, on which the last bit of a later sum may depend.
+    """
+    copy = np.array(result, order="K")
     copy.flags.writeable = False
     return copy
 
