@@ -156,10 +156,34 @@ class LSTM(_RNNBase):
     (input [T, B, input_size], (h0, c0) [layers * directions, B, H] or None) ->
     (output [T, B, directions * H], (h_n, c_n)); [B, T, ...] with ``batch_first``, no B for a
     single sequence. Gates in the order i, f, g, o. ``lengths`` [B]: steps beyond are padding.
-    ``dropout`` acts between layers. Source: ``torch.nn.LSTM``.
+    ``dropout`` acts between layers. Raises ValueError for a projection (``proj_size``), which
+    ONNX has not. Source: ``torch.nn.LSTM``.
     """
 
     _gates = 4
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        *,
+        dtype: Any = None,
+        generator: Generator | None = None,
+    ) -> None:
+        if proj_size:
+            raise ValueError(
+                "LSTM: proj_size has no counterpart in ONNX; put an nn.Linear behind the LSTM"
+            )
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+            dtype=dtype, generator=generator,
+        )  # fmt: skip
 
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None, *, lengths: Any = None

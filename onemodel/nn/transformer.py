@@ -189,7 +189,8 @@ def _attend(
 class TransformerEncoder(Module):
     """``num_layers`` copies of a layer in a row, then an optional norm.
 
-    Paths: ``layers.0``, ..., ``norm``. Source: ``torch.nn.TransformerEncoder``.
+    Paths: ``layers.0``, ..., ``norm``. ``enable_nested_tensor`` and ``mask_check`` choose a fast
+    path in PyTorch and change nothing here. Source: ``torch.nn.TransformerEncoder``.
     """
 
     def __init__(
@@ -197,6 +198,8 @@ class TransformerEncoder(Module):
         encoder_layer: TransformerEncoderLayer,
         num_layers: int,
         norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
     ) -> None:
         super().__init__()
         self.layers = ModuleList(copy.deepcopy(encoder_layer) for _ in range(num_layers))

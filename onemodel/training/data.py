@@ -95,7 +95,7 @@ class DataLoader:
         sampler: the order instead: an iterable of indices.
         drop_last: leave out a last batch that is not full.
         collate_fn: makes a batch of a list of examples; :func:`default_collate`.
-        generator: ``numpy.random.Generator`` or a seed; the default one (``om.manual_seed``) otherwise.
+        generator: ``om.Generator`` or a seed; by default the one ``om.manual_seed`` starts.
 
     Raises ValueError for a batch size below 1 or a sampler together with shuffle.
     Source: ``torch.utils.data.DataLoader``.
