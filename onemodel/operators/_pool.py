@@ -27,6 +27,9 @@ from onemodel.operators._spatial import (
 )
 from onemodel.symbolic.helpers import pad
 
+_BLOCK_BYTES = 1 << 18
+"""How much of an input the gradient of the maximum goes through at once."""
+
 
 def pool_tensor(operator: Operator, rank: int, input: Any, attributes: dict[str, Any]) -> Any:
     """Check the window's arguments, complete them, and run a pooling operator.
@@ -105,33 +108,47 @@ def max_backward(record: BackwardRecord, grad: np.ndarray, *unused: np.ndarray) 
     input, result = record.arrays[0], record.results[0]
     view = view_of(input.shape, record.attributes)
     rank = len(view.size)
-    lead = input.shape[:-rank]
-    source = padded(input, view, lowest(input.dtype))
+    planes = math.prod(input.shape[:-rank])
+    source = padded(input.reshape(planes, *view.size), view, lowest(input.dtype))
     reach = [
         max(needed, begin + size)
         for needed, begin, size in zip(view.needed(), view.begins, view.size, strict=True)
     ]
-    total = np.zeros((*lead, *reach), grad.dtype)
-    open_ = np.ones(result.shape, bool)
-    has_nan = input.dtype.kind == "f" and bool(np.isnan(result).any())
-    inside = _inside(view) if any(view.begins) or tuple(reach) != view.size else None
-    for offset in view.offsets():
-        where = (Ellipsis, *view.slices(offset))
-        part = source[where]
-        hit = part == result
-        if has_nan:
-            hit |= (part != part) & (result != result)
-        if inside is not None:
-            hit &= padded(inside, view, 0)[view.slices(offset)]
-        hit &= open_
-        open_ ^= hit
-        total[where] += np.where(hit, grad, grad.dtype.type(0))
+    total = np.zeros((planes, *reach), grad.dtype)
+    best, rest = result.reshape(planes, *view.output), grad.reshape(planes, *view.output)
+    # A few planes at a time stay in the cache for all positions of the kernel.
+    block = max(1, _BLOCK_BYTES // max(1, math.prod(reach) * grad.itemsize))
+    for start in range(0, planes, block):
+        part = slice(start, start + block)
+        _route(source[part], best[part], rest[part], total[part], view)
     cut = (slice(b, b + n) for b, n in zip(view.begins, view.size, strict=True))
-    return total[(Ellipsis, *cut)]
+    return total[(slice(None), *cut)].reshape(input.shape)
 
 
-def _inside(view: Window) -> np.ndarray:
-    return np.ones(view.size, bool)
+def _route(
+    source: np.ndarray, best: np.ndarray, grad: np.ndarray, total: np.ndarray, view: Window
+) -> None:
+    """Add each gradient to ``total`` at the first place where ``source`` is ``best``."""
+    bottom = lowest(source.dtype)
+    # Only where a maximum is as low as the padding can the two be mistaken for each other.
+    inside = padded(np.ones(view.size, bool), view, 0) if (best == bottom).any() else None
+    has_nan = bool((best != best).any())
+    finite = bool(np.isfinite(grad).all())
+    rest = grad.copy()
+    for offset in view.offsets():
+        where = (slice(None), *view.slices(offset))
+        part = source[where]
+        hit = part == best
+        if has_nan:
+            hit |= (part != part) & (best != best)
+        if inside is not None:
+            hit &= inside[view.slices(offset)]
+        share = rest * hit if finite else np.where(hit, rest, grad.dtype.type(0))
+        total[where] += share
+        if finite:
+            rest -= share
+        else:
+            rest[hit] = 0
 
 
 def max_opset_7(
