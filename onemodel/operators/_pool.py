@@ -25,7 +25,7 @@ from onemodel.operators._spatial import (
     result_rank,
     spatial_sizes,
 )
-from onemodel.symbolic.helpers import pad
+from onemodel.symbolic.helpers import pad, slice_
 
 _BLOCK_BYTES = 1 << 18
 """How much of an input the gradient of the maximum goes through at once."""
@@ -347,7 +347,16 @@ def mean_opset_7(
             # Padding counts, what ceil_mode adds beyond it does not.
             whole = pad(g, batch, [0, 0, *padding, 0, 0, *padding])
             rest = [0] * rank + [e - p for e, p in zip(pads[rank:], padding, strict=True)]
-            return g.op("AveragePool", whole, pads=rest, **options, **_ceil(g, ceil))
+            mean = g.op("AveragePool", whole, pads=rest, **options, **_ceil(g, ceil))
+            # Padding that was written out hides where the input ends: such windows are cut off.
+            late = [
+                i
+                for i in range(rank)
+                if ceil and padding[i] + stride[i] > kernel_size[i] and padding[i]
+            ]
+            ends = [g.result_axes[0][i - rank] for i in late]
+            dims = [i + 2 for i in late]
+            return slice_(g, mean, [0] * len(late), ends, dims) if late else mean
         include = int(count_include_pad and any(padding))
         return g.op(
             "AveragePool",
