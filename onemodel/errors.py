@@ -20,6 +20,7 @@ from typing import Any
 SCHEMA_VERSION = 1
 """Version of :meth:`TraceException.to_dict`; a new key raises the minor meaning only."""
 
+_STATEMENTS = ("with ", "with(", "for ", "async ", "assert", "if ", "elif ", "while ")
 _CELL_FILE = re.compile(r"ipykernel_\d+[/\\]\d+\.py$")
 
 
@@ -148,15 +149,17 @@ def _narrow(
 ) -> tuple[int, int, int | None, int | None]:
     """The expression that a whole statement evaluates, where Python points at the statement.
 
-    Entering a ``with`` block, starting a ``for`` loop and an ``assert`` have the whole
-    statement as their place.
+    Entering a ``with`` block, starting a ``for`` loop, an ``assert``, ``if not`` and ``while not``
+    have the whole statement as their place.
     """
     if column is None or end_column is None:
         return line, end_line, column, end_column
     lines = [linecache.getline(code.co_filename, n) for n in range(line, end_line + 1)]
     first = lines[0].encode("utf-8")[column:].decode("utf-8", errors="ignore")
-    if not first.startswith(("with ", "with(", "for ", "async ", "assert")):
+    if not first.startswith(_STATEMENTS):
         return line, end_line, column, end_column
+    if first.startswith("elif "):
+        first = "if   " + first[5:]  # as wide, and a statement by itself
     try:
         (statement,) = ast.parse(textwrap.dedent("".join([" " * column + first, *lines[1:]]))).body
     except (SyntaxError, ValueError):
@@ -166,7 +169,7 @@ def _narrow(
         part = statement.items[0].context_expr
     elif isinstance(statement, (ast.For, ast.AsyncFor)):
         part = statement.iter
-    elif isinstance(statement, ast.Assert):
+    elif isinstance(statement, (ast.Assert, ast.If, ast.While)):
         part = statement.test
     if part is None or part.end_lineno is None or part.end_col_offset is None:
         return line, end_line, column, end_column

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from onemodel.codes import CODES, Code, code_of_read, code_of_write
 from onemodel.errors import AxisInvolved, CallSite, ProvenanceStep, Rewrite, TraceException
 from onemodel.graph.ir import Graph
 from onemodel.tracing import sites
+from onemodel.tracing.branches import branch_rewrite
 from onemodel.tracing.value import TracedValue, TraceRecord
 
 if TYPE_CHECKING:
@@ -149,44 +149,11 @@ def _suggestions(
 ) -> tuple[Rewrite, ...]:
     exact = [Rewrite(title, text) for title, text in rewrites]
     if not exact and site is not None and code.id == "OM101":
-        exact = _branch_rewrite(site)
+        exact = branch_rewrite(site)
     if rewrites:
         return tuple(exact)
     # An exact rewrite stands for the first general one, which says the same.
     return (*exact, *code.rewrites[1:]) if exact else code.rewrites
-
-
-def _branch_rewrite(site: CallSite) -> list[Rewrite]:
-    """A rewrite in the user's own terms, where the statement is a plain one."""
-    condition = site.expression
-    line = site.source.split("\n")[0].strip()
-    if line.startswith("assert "):
-        return [Rewrite("check before the model runs, on the arrays", f"assert {condition}")]
-    if line.startswith("while "):
-        return [
-            Rewrite(
-                "a fixed number of steps",
-                f"for _ in range(steps):\n    x = om.where({condition}, update(x), x)",
-            )
-        ]
-    tree = _parse(line)
-    elementwise = {"max": "maximum", "min": "minimum"}
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and len(tree.args) == 2:
-        name = elementwise.get(tree.func.id)
-        if name is not None:
-            arguments = ", ".join(ast.unparse(a) for a in tree.args)
-            return [Rewrite("the element-wise form", f"om.{name}({arguments})")]
-    if line.startswith(("if ", "elif ")):
-        return [Rewrite("choose inside the graph", f"om.where({condition}, a, b)")]
-    return []
-
-
-def _parse(line: str) -> ast.expr | None:
-    try:
-        tree = ast.parse(line.removeprefix("return ").split("=")[-1].strip(), mode="eval")
-    except (SyntaxError, ValueError):
-        return None
-    return tree.body
 
 
 def partial_graph(tracer: Tracer) -> Graph:
