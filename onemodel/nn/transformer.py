@@ -297,15 +297,23 @@ class Transformer(Module):
             "dtype": dtype,
             "generator": generator,
         }
-        self.encoder = custom_encoder or TransformerEncoder(
-            TransformerEncoderLayer(*shape, **options),
-            num_encoder_layers,
-            LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype),
+        self.encoder = (
+            custom_encoder
+            if custom_encoder is not None
+            else TransformerEncoder(
+                TransformerEncoderLayer(*shape, **options),
+                num_encoder_layers,
+                LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype),
+            )
         )
-        self.decoder = custom_decoder or TransformerDecoder(
-            TransformerDecoderLayer(*shape, **options),
-            num_decoder_layers,
-            LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype),
+        self.decoder = (
+            custom_decoder
+            if custom_decoder is not None
+            else TransformerDecoder(
+                TransformerDecoderLayer(*shape, **options),
+                num_decoder_layers,
+                LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype),
+            )
         )
         for parameter in self.parameters():
             if parameter.ndim > 1:
