@@ -92,7 +92,7 @@ def _save_arrays(
     # Names from a model may hold anything; as keys of an archive they would be paths.
     names[file] = list(arrays)
     numbered = {f"array_{i}": np.asarray(array) for i, array in enumerate(arrays.values())}
-    np.savez(folder / file, **numbered)
+    np.savez(folder / file, allow_pickle=False, **numbered)
 
 
 def _operands(report: Report, node: Node) -> dict[str, np.ndarray] | None:

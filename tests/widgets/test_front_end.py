@@ -387,6 +387,12 @@ def test_a_selection_in_one_tab_is_a_selection_in_all(stage):
     playwright.expect(tabs.nth(1)).to_have_attribute("aria-selected", "true")
     row = root.locator('.om-axes-view tr.om-selected[data-name="relu"]')
     playwright.expect(row).to_be_visible()
+    tabs.nth(0).click()
+    centre = root.locator(".om-stage").bounding_box()
+    box = node(root, "relu").bounding_box()
+    assert centre["x"] < box["x"] < centre["x"] + centre["width"]
+    node(root, "pool").click()
+    playwright.expect(root.locator("g.om-selected")).to_have_attribute("data-name", "pool")
 
 
 def test_the_opset_chooser_writes_the_recording_again_and_marks_what_changed(stage):

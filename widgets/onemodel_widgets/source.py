@@ -11,7 +11,7 @@ import onnx.shape_inference
 
 from onemodel.axes.extent import Extent
 from onemodel.compare.engines import Subject, subject_of
-from onemodel.graph.ir import Dim, Graph
+from onemodel.graph.ir import Dim, Graph, Value
 from onemodel.onnx_io.errors import ModelError
 from onemodel.onnx_io.types import read_type
 
@@ -79,8 +79,12 @@ def _fill_shapes(subject: Subject) -> None:
             read_type(value, info.type, value.name)
         except ModelError:
             continue
-        if value.shape is not None:
-            value.shape = tuple(None if _invented(dim) else dim for dim in value.shape)
+        _forget_invented(value)
+
+
+def _forget_invented(value: Value) -> None:
+    if value.shape is not None:
+        value.shape = tuple(None if _invented(dim) else dim for dim in value.shape)
 
 
 def _invented(dim: Dim) -> bool:

@@ -40,6 +40,7 @@ function graphPanel(model, host) {
   let edges = [];
   let anchor = null;
   let hit = -1;
+  let unseen = false;
 
   const viewport = () => picture.querySelector(".om-viewport");
   const byName = (name) =>
@@ -77,6 +78,10 @@ function graphPanel(model, host) {
   }
 
   function show(box) {
+    if (!stage.clientWidth) {
+      unseen = true; // a hidden tab: shown when it opens
+      return;
+    }
     const left = box.x * view.scale + view.x;
     const top = box.y * view.scale + view.y;
     const right = left + box.width * view.scale;
@@ -414,11 +419,15 @@ function graphPanel(model, host) {
   draw();
   let width = stage.clientWidth;
   const resized = new ResizeObserver(() => {
+    if (!stage.clientWidth) return; // a hidden tab
     // The inspector takes its place from the stage: keep the middle in the middle.
     view.x += view.fitted && width ? (stage.clientWidth - width) / 2 : 0;
     width = stage.clientWidth;
     if (!view.fitted) fit(false);
     else move();
+    const box = unseen && selectedBox();
+    unseen = false;
+    if (box) show(box);
   });
   resized.observe(stage);
   return () => {
