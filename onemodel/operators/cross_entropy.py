@@ -8,6 +8,7 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import log_softmax
+from onemodel.kernels._dtypes import widen
 from onemodel.operators import _losses
 from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, apply
@@ -74,24 +75,23 @@ def forward(
     reduction: str,
     label_smoothing: float,
 ) -> tuple[np.ndarray, Any]:
-    log_p = log_softmax.fast(_losses.class_rows(input), axis=1)
-    classes = log_p.shape[1]
-    smooth = input.dtype.type(label_smoothing)
-    even = input.dtype.type(label_smoothing / max(1, classes))
-    weights = np.ones(classes, input.dtype) if weight is None else weight
-    if target.dtype.kind == "f":
-        share = _losses.class_rows(target) * (1 - smooth) + even
+    log_p = log_softmax.fast(widen(_losses.class_rows(input)), axis=1)
+    classes, number = log_p.shape[1], log_p.dtype.type
+    smooth, even = number(label_smoothing), number(label_smoothing / max(1, classes))
+    weights = np.ones(classes, log_p.dtype) if weight is None else widen(weight)
+    if target.dtype.kind not in "iu":
+        share = widen(_losses.class_rows(target)) * (1 - smooth) + even
         share *= weights
         divisor: Any = len(share)
         loss = -np.vecdot(share, log_p)
     else:
-        index, used = chosen(target, weight, classes, ignore_index, input.dtype)
+        index, used = chosen(target, weights, classes, ignore_index, log_p.dtype)
         share, divisor = (index, used), used.sum()
         loss = -log_p[np.arange(len(log_p)), index] * used * (1 - smooth)
         if label_smoothing:
             loss -= np.matmul(log_p, weights * even) * _counts(target, ignore_index)
-    outer = _losses.target_shape(input.shape)
-    return finish(loss, divisor, outer, reduction), (log_p, share, divisor)
+    result = finish(loss, divisor, _losses.target_shape(input.shape), reduction)
+    return result.astype(input.dtype, copy=False), (log_p, share, divisor)
 
 
 def _counts(target: np.ndarray, ignore_index: int) -> np.ndarray:
@@ -103,8 +103,8 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[np.ndarray | Non
     attributes = record.attributes
     shape = record.shapes[0]
     smooth = attributes["label_smoothing"]
-    step = scaled(grad, divisor, attributes["reduction"])
-    weight = record.arrays[2] if len(record.inputs) > 2 else None
+    step = scaled(widen(grad), divisor, attributes["reduction"])
+    weight = widen(record.arrays[2]) if len(record.inputs) > 2 else None
     rest: list[np.ndarray | None] = [None] * (len(record.inputs) - 1)
     if isinstance(share, tuple):
         index, used = share

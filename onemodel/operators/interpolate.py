@@ -184,7 +184,7 @@ def forward(
     for dim, axis in enumerate(plan, start=2):
         if not axis.same:
             result = _resample.resample(result, dim, axis, mode)
-    return np.array(result, input.dtype, copy=result is input)
+    return input.copy() if result is input else result.astype(input.dtype, copy=False)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:

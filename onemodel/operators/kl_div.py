@@ -64,8 +64,9 @@ def axes(input: Axes) -> Axes:
 
 def opset_7(g: Any, input: Any) -> Any:
     # log(x + smallest normal): exact for every x of at least its 2**24-fold, and 0 * finite at 0.
-    tiny = g.like(np.finfo(np.float32).tiny, input)
-    return g.op("Mul", input, g.op("Log", g.op("Add", input, tiny)))
+    wide = g.cast(input, np.float32) if input.dtype.itemsize < 4 else input
+    tiny = g.like(np.finfo(np.float32).tiny, wide)
+    return g.cast(g.op("Mul", wide, g.op("Log", g.op("Add", wide, tiny))), input.dtype)
 
 
 def opset_9(g: Any, input: Any) -> Any:
