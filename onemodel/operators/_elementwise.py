@@ -24,10 +24,10 @@ def broadcast_axes(*inputs: Axes, **attributes: Any) -> Axes:
 
 
 def unary(op_type: str) -> Callable[..., Any]:
-    """A symbolic function that writes one node with one operand."""
+    """A symbolic function that writes one node with one operand, in a wider dtype if needed."""
 
     def write(g: Any, input: Any) -> Any:
-        return g.op(op_type, input)
+        return arithmetic(g, op_type, input)
 
     write.__name__ = write.__qualname__ = f"write_{op_type}"
     return write

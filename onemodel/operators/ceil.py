@@ -18,10 +18,13 @@ from onemodel.tensors.tensor import Tensor
 def ceil(input: Tensor) -> Tensor:
     """The smallest integer above or at each element; integers stay as they are. The gradient is 0.
 
-    Shape and dtype are the input's. Raises TypeError for anything but a tensor or number.
+    Shape and dtype are the input's. Raises TypeError for bool and for what is no number.
     Source: ``torch.ceil``; ONNX Ceil-6.
     """
-    return apply(OPERATOR, (as_tensor("ceil", "input", input),))
+    input = as_tensor("ceil", "input", input)
+    if input._array.dtype == np.bool_:
+        raise TypeError("ceil: bool has nothing to round")
+    return apply(OPERATOR, (input,))
 
 
 def forward(input: np.ndarray) -> np.ndarray:

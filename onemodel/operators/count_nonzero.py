@@ -27,7 +27,7 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def reference(input: np.ndarray, dim: Any = None) -> np.ndarray:
-    return np.count_nonzero(input, axis=dim)
+    return np.asarray(np.count_nonzero(input, axis=dim))
 
 
 CASES = (

@@ -18,10 +18,13 @@ from onemodel.tensors.tensor import Tensor
 def floor(input: Tensor) -> Tensor:
     """The largest integer below or at each element; integers stay as they are. The gradient is 0.
 
-    Shape and dtype are the input's. Raises TypeError for anything but a tensor or number.
+    Shape and dtype are the input's. Raises TypeError for bool and for what is no number.
     Source: ``torch.floor``; ONNX Floor-6.
     """
-    return apply(OPERATOR, (as_tensor("floor", "input", input),))
+    input = as_tensor("floor", "input", input)
+    if input._array.dtype == np.bool_:
+        raise TypeError("floor: bool has nothing to round")
+    return apply(OPERATOR, (input,))
 
 
 def forward(input: np.ndarray) -> np.ndarray:

@@ -53,6 +53,9 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
 def opset_7(g: Any, input: Any, exponent: Any) -> Any:
     if g.accepts("Pow", input.dtype) or input.dtype.kind == "f":
         return g.op("Pow", input, exponent)
+    if input.dtype == np.uint64:  # of the same bits as int64, multiplied alike
+        signed = [g.cast(value, np.int64) for value in (input, exponent)]
+        return g.cast(opset_7(g, *signed), np.uint64)
     known = g.array(exponent)
     if g.opset >= 12:
         return arithmetic(g, "Pow", input, exponent)

@@ -19,9 +19,12 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest number of ``decimals`` digits after the point; halves go to the even one.
 
     Shape and dtype are the input's; integers stay as they are. The gradient is 0.
-    Raises TypeError for anything but a tensor or number. Source: ``torch.round``; ONNX Round-11.
+    Raises TypeError for bool and for what is no number. Source: ``torch.round``; ONNX Round-11.
     """
-    return apply(OPERATOR, (as_tensor("round", "input", input),), {"decimals": int(decimals)})
+    input = as_tensor("round", "input", input)
+    if input._array.dtype == np.bool_:
+        raise TypeError("round: bool has nothing to round")
+    return apply(OPERATOR, (input,), {"decimals": int(decimals)})
 
 
 def forward(input: np.ndarray, *, decimals: int) -> np.ndarray:

@@ -17,10 +17,13 @@ from onemodel.tensors.tensor import Tensor
 def trunc(input: Tensor) -> Tensor:
     """The integer part of each element; integers stay as they are. The gradient is 0.
 
-    Shape and dtype are the input's. Raises TypeError for anything but a tensor or number.
+    Shape and dtype are the input's. Raises TypeError for bool and for what is no number.
     Source: ``torch.trunc``; ONNX Floor-6 and Sign-9.
     """
-    return apply(OPERATOR, (as_tensor("trunc", "input", input),))
+    input = as_tensor("trunc", "input", input)
+    if input._array.dtype == np.bool_:
+        raise TypeError("trunc: bool has nothing to round")
+    return apply(OPERATOR, (input,))
 
 
 def forward(input: np.ndarray) -> np.ndarray:

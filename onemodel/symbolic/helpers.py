@@ -45,11 +45,12 @@ def comparison(g: Any, op_type: str, left: Any, right: Any) -> Any:
 def wider(g: Any, op_type: str, dtype: np.dtype) -> np.dtype | None:
     """The narrowest dtype that ``op_type`` takes at this opset and that holds every ``dtype``.
 
-    Integers never go through float32 (24 bits), and 64-bit ones through no float at all.
+    Integers never go through float32 (24 bits), and 64-bit ones through no float at all;
+    bfloat16 and float16 go through float32, as they do in eager.
     """
     for name in _WIDER:
         wide = np.dtype(name)
-        exact = np.can_cast(dtype, wide, "safe") if dtype.kind in "iub" else dtype.kind == "f"
+        exact = np.can_cast(dtype, wide, "safe") if dtype.kind in "iub" else wide.kind == "f"
         if dtype.kind in "iu" and dtype.itemsize == 8 and wide.kind == "f":
             exact = False  # which NumPy calls safe
         if exact and wide.itemsize >= dtype.itemsize and g.accepts(op_type, wide):
@@ -83,21 +84,57 @@ def reduce(g: Any, op_type: str, input: Any, dims: Sequence[int], keepdim: bool)
 
 
 def squeeze(g: Any, input: Any, dims: Sequence[int]) -> Any:
-    """Drop axes of size 1; ``axes`` became an input at 13."""
+    """Drop axes of size 1; ``axes`` became an input at 13. A constant is written squeezed."""
     if not dims:
         return input
+    known = g.array(input)
+    if known is not None:
+        return g.view(input, known.squeeze(tuple(dims)), "squeeze", *dims)
     if g.opset >= 13:
         return g.op("Squeeze", input, g.ints(dims))
     return g.op("Squeeze", input, axes=list(dims))
 
 
 def unsqueeze(g: Any, input: Any, dims: Sequence[int]) -> Any:
-    """Add axes of size 1 at the positions ``dims`` of the result; an input from 13 on."""
+    """Add axes of size 1 at the positions ``dims`` of the result; an input from 13 on.
+
+    A constant is written with them.
+    """
     if not dims:
         return input
+    known = g.array(input)
+    if known is not None:
+        return g.view(input, np.expand_dims(known, tuple(dims)), "unsqueeze", *dims)
     if g.opset >= 13:
         return g.op("Unsqueeze", input, g.ints(dims))
     return g.op("Unsqueeze", input, axes=list(dims))
+
+
+def transpose(g: Any, input: Any, order: Sequence[int]) -> Any:
+    """The axes of ``input`` in another order. A constant is written in it."""
+    known = g.array(input)
+    if known is not None:
+        return g.view(input, known.transpose(order), "transpose", *order)
+    return g.op("Transpose", input, perm=list(order))
+
+
+def reshape(g: Any, input: Any, dims: Sequence[Any]) -> Any:
+    """``input`` under the sizes ``dims`` (integers, one of which may be -1, or extents).
+
+    One symbolic size is written as -1, several that all stay in their places as 0 each; others
+    are computed. Never both: beside an empty axis -1 has no meaning. A constant is written in
+    its new shape.
+    """
+    fixed = [int(getattr(size, "value", size)) if _is_static(size) else None for size in dims]
+    known = g.array(input)
+    if known is not None and None not in fixed:
+        return g.view(input, known.reshape([size or 0 for size in fixed]), "reshape", *fixed)
+    symbolic = [place for place, size in enumerate(fixed) if size is None]
+    before = input.shape or ()
+    stay = all(p < len(before) and before[p] is not None and before[p] == dims[p] for p in symbolic)
+    if len(symbolic) > 1 and stay and 0 not in fixed:
+        return g.op("Reshape", input, g.ints([size or 0 for size in fixed]))
+    return g.op("Reshape", input, g.sizes(dims, minus_one=-1 not in fixed))
 
 
 def slice_(
