@@ -204,6 +204,7 @@ def test_peers_are_counted_as_they_were_measured():
         "je": (13, 31, 0, 0, 5, 0),
         "tf": (9, 16, 0, 0, 5, 0),
         "mlx": (4, 16, 1, 0, 9, 0),
+        "tg": (4, 12, 8, 0, 5, 0),
     }
     for tool, numbers in expected.items():
         found = CATALOGUE.counts(tool)
