@@ -51,13 +51,15 @@ def catching_line(file: str, line: int) -> int | None:
 def _guards(tree: ast.Module, line: int) -> Iterator[ast.Try | ast.With]:
     """``try`` statements and ``with suppress(...)`` whose body holds ``line``."""
     for node in ast.walk(tree):
-        suppresses = isinstance(node, ast.With) and any(
-            "suppress" in _names(item.context_expr) for item in node.items
-        )
-        if (isinstance(node, ast.Try) or suppresses) and (
-            node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
-        ):
+        if not isinstance(node, (ast.Try, ast.With)):
+            continue
+        inside = node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
+        if inside and (isinstance(node, ast.Try) or _suppresses(node)):
             yield node
+
+
+def _suppresses(node: ast.With) -> bool:
+    return any("suppress" in _names(item.context_expr) for item in node.items)
 
 
 def _names(expression: ast.expr) -> set[str]:
