@@ -29,7 +29,8 @@ def dropout(
     """Each element zeroed with probability ``p``, the others divided by ``1 - p``.
 
     Shape and dtype are the input's; without ``training`` (or with p 0) the input itself.
-    ``generator`` (an :class:`om.Generator`, else the default one) draws the mask. Raises
+    ``generator`` (an :class:`om.Generator`, else the default one) draws the mask. ``inplace``
+    is accepted and computes out of place, so that gradients keep what they saved. Raises
     ValueError for ``p`` outside 0..1, TypeError for integers; a trace refuses training (OM601).
     Source: ``torch.nn.functional.dropout``.
     """
@@ -41,10 +42,7 @@ def dropout(
         raise TypeError(f"dropout: the input must be floating, not {input._array.dtype}")
     if input._mark is None:  # a traced input is refused in words of its own
         generator = draw_with("dropout", generator)
-    result = apply(OPERATOR, (input,), {"p": float(p), "generator": generator})
-    if inplace:
-        input.copy_from(result.detach())
-    return result
+    return apply(OPERATOR, (input,), {"p": float(p), "generator": generator})
 
 
 def check_probability(operator: str, p: float) -> None:
