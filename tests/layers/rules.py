@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE_ROOT = "onemodel"
@@ -70,7 +70,8 @@ class House:
 
     modules: Mapping[str, Module]
     floors: Mapping[str, int]
-    may_know: Mapping[int, str] = field(default_factory=dict)
+    may_know: Mapping[int, str]
+    imports: tuple[Import, ...]
 
     def package(self, module: str) -> str:
         """The longest prefix of ``module`` that has a floor; "" for a stranger."""
@@ -91,7 +92,8 @@ def read_house(root: Path, architecture: str) -> House:
                 module = _read(path, path.relative_to(base))
                 modules[module.name] = module
     floors, may_know = read_floors(architecture)
-    return House(modules, floors, may_know)
+    found = tuple(item for module in modules.values() for item in imports(module, modules))
+    return House(modules, floors, may_know, found)
 
 
 def _read(path: Path, relative: Path) -> Module:
@@ -187,11 +189,6 @@ def _absolute(module: Module, node: ast.ImportFrom) -> str:
     return ".".join([*parts[:keep], *([node.module] if node.module else [])])
 
 
-def _all_imports(house: House) -> Iterator[Import]:
-    for module in house.modules.values():
-        yield from imports(module, house.modules)
-
-
 def every_package_has_a_floor(house: House) -> list[str]:
     """A package that the table does not name has no place in the house."""
     strays = {name for name in house.modules if not _has_own_floor(house, name)}
@@ -205,7 +202,7 @@ def _has_own_floor(house: House, name: str) -> bool:
 def downward_only(house: House) -> list[str]:
     """No import goes to a floor above; the lowest floors know only what the table grants."""
     found = []
-    for item in _all_imports(house):
+    for item in house.imports:
         mine, theirs = house.package(item.importer), house.package(item.imported)
         if not mine or not theirs or mine == theirs:
             continue
@@ -232,7 +229,7 @@ def columns_stay_apart(house: House) -> list[str]:
     """Neither column imports the other; nor do the pairs that are to be strangers."""
     pairs = {(a, b) for a in COLUMNS["eager"] for b in COLUMNS["graph"]} | STRANGERS
     found = []
-    for item in _all_imports(house):
+    for item in house.imports:
         mine, theirs = house.package(item.importer), house.package(item.imported)
         if (mine, theirs) in pairs or (theirs, mine) in pairs:
             found.append(f"{item.importer}:{item.line} imports {item.imported}")
@@ -242,7 +239,7 @@ def columns_stay_apart(house: House) -> list[str]:
 def no_circles(house: House) -> list[str]:
     """Modules that import each other when they are loaded, as one chain a circle."""
     edges: dict[str, set[str]] = {name: set() for name in house.modules}
-    for item in _all_imports(house):
+    for item in house.imports:
         at_load = not item.in_function and not item.type_only
         if at_load and item.imported in edges and item.imported != item.importer:
             edges[item.importer].add(item.imported)
@@ -274,7 +271,7 @@ def _circle_through(start: str, edges: Mapping[str, set[str]], done: set[str]) -
 def imports_stand_at_the_top(house: House) -> list[str]:
     """Inside functions only the lazy third parties; the package root may load its own lazily."""
     found = []
-    for item in _all_imports(house):
+    for item in house.imports:
         if not item.in_function:
             continue
         top = item.imported.split(".")[0]
@@ -289,7 +286,7 @@ def imports_stand_at_the_top(house: House) -> list[str]:
 def views_are_plain(house: House) -> list[str]:
     """Views import no widget library, and only ``views/dot.py`` knows Graphviz."""
     found = []
-    for item in _all_imports(house):
+    for item in house.imports:
         top = item.imported.split(".")[0]
         in_views = item.importer == VIEWS or item.importer.startswith(f"{VIEWS}.")
         if (in_views and top in NOT_IN_VIEWS) or (top in GRAPHVIZ and item.importer != DOT):
