@@ -197,6 +197,31 @@ def apply(
     return wrapped
 
 
+def apply_floats(
+    operator: Operator, first: Any, second: Any, attributes: Mapping[str, Any] = _NONE
+) -> Tensor | None:
+    """Two tensors of one floating dtype: nothing to promote, the commonest call of all.
+
+    None where it is any other call. The forward is called with its defaults, which must be
+    what ``attributes`` says.
+    """
+    try:
+        left, right = first._array, second._array
+    except AttributeError:
+        return None  # a number, an array, or something to complain of
+    dtype = left.dtype
+    if dtype is not right.dtype or dtype.kind != "f":
+        return None
+    try:
+        result = _silent.run(operator.forward, left, right)
+    except (ValueError, TypeError) as error:
+        raise _fault(operator, (first, second), attributes, error) from error
+    tensor = Tensor(result if type(result) is np.ndarray else np.asarray(result))
+    if first._tracked or second._tracked:
+        _keep(operator, (first, second), attributes, (tensor,), None, False)
+    return tensor
+
+
 def _apply_special(
     operator: Operator, tensors: Sequence[Tensor], attributes: Mapping[str, Any]
 ) -> Any:

@@ -10,10 +10,12 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import add as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply, apply_floats
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.tensor import Tensor
+
+PLAIN = {"alpha": 1}
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
@@ -23,11 +25,15 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     Raises TypeError for operands that are no tensors or numbers, ValueError for shapes that
     do not broadcast. Source: ``torch.add``; ONNX Add-7.
     """
+    if alpha == 1:
+        plain = apply_floats(OPERATOR, input, other, PLAIN)
+        if plain is not None:
+            return plain
     (input, other), _ = operands("add", input, other)
     return apply(OPERATOR, (input, other), {"alpha": alpha})
 
 
-def forward(input: np.ndarray, other: np.ndarray, *, alpha: Any) -> np.ndarray:
+def forward(input: np.ndarray, other: np.ndarray, *, alpha: Any = 1) -> np.ndarray:
     if alpha != 1:
         other = other * np.asarray(alpha, other.dtype)
     return kernel.fast(input, other)

@@ -10,11 +10,13 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import div as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, conjugate, floor_quotient
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply, apply_floats
 from onemodel.operators._promote import operand, operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.dtypes import category, get_default_dtype
 from onemodel.tensors.tensor import Tensor
+
+PLAIN = {"rounding_mode": None}
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
@@ -29,6 +31,10 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         raise ValueError(
             f"div: rounding_mode must be None, 'trunc' or 'floor', not {rounding_mode!r}"
         )
+    if rounding_mode is None:
+        plain = apply_floats(OPERATOR, input, other, PLAIN)
+        if plain is not None:
+            return plain
     pair, dtype = operands("div", input, other)
     if category(dtype) == 0 and rounding_mode is not None:
         raise TypeError("div: bool cannot be divided with rounding; convert it with .long()")
@@ -37,7 +43,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return apply(OPERATOR, pair, {"rounding_mode": rounding_mode})
 
 
-def forward(input: np.ndarray, other: np.ndarray, *, rounding_mode: str | None) -> np.ndarray:
+def forward(
+    input: np.ndarray, other: np.ndarray, *, rounding_mode: str | None = None
+) -> np.ndarray:
     if rounding_mode is None:
         return kernel.fast(input, other)
     if input.dtype.kind in "iu":

@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import mul as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, conjugate
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply, apply_floats
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.tensor import Tensor
@@ -23,6 +23,9 @@ def mul(input: Any, other: Any) -> Tensor:
     bools is their "and". Raises TypeError for operands that are no tensors or numbers.
     Source: ``torch.mul``; ONNX Mul-7.
     """
+    plain = apply_floats(OPERATOR, input, other)
+    if plain is not None:
+        return plain
     (input, other), _ = operands("mul", input, other)
     return apply(OPERATOR, (input, other))
 
