@@ -16,8 +16,8 @@ def counting(g: Any, size: int | Extent) -> Any:
     if extent.is_static:
         return g.constant(np.arange(extent.value, dtype=np.int64))
     if g.opset >= 11:
-        zero, one = g.constant(np.int64(0)), g.constant(np.int64(1))
-        return g.op("Range", zero, squeeze(g, g.size(extent), [0]), one)
+        bounds = g.scalar(0), g.scalar(extent), g.scalar(1)
+        return g.once(("counting", extent), lambda: g.op("Range", *bounds))
     g.refuse_below(9, "counting along a symbolic axis")
     ones = g.op("ConstantOfShape", g.size(extent), value=np.ones(1, np.int64))
     return squeeze(g, g.op("NonZero", ones), [0])

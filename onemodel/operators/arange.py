@@ -12,7 +12,6 @@ from onemodel.axes.size import Size, extent_of
 from onemodel.operators._case import Case
 from onemodel.operators._creation import finish
 from onemodel.operators._operator import Operator, apply
-from onemodel.symbolic.helpers import squeeze
 from onemodel.tensors.dtypes import as_dtype, get_default_dtype, int64
 from onemodel.tensors.tensor import Tensor
 
@@ -62,7 +61,7 @@ def axes(*, start: Any, end: Any, step: Any, dtype: np.dtype) -> Axes:
 
 
 def opset_11(g: Any, start: Any, end: Any, step: Any, dtype: np.dtype) -> Any:
-    bounds = [squeeze(g, g.size(as_extent(value)), [0]) for value in (start, end, step)]
+    bounds = [g.scalar(as_extent(value)) for value in (start, end, step)]
     return g.cast(g.op("Range", *bounds), dtype)
 
 

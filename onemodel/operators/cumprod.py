@@ -14,7 +14,7 @@ from onemodel.operators._elementwise import less_equal, same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.operators.to import to
-from onemodel.symbolic.helpers import reduce, squeeze, unsqueeze
+from onemodel.symbolic.helpers import reduce, unsqueeze
 from onemodel.tensors.dtypes import category, int64
 from onemodel.tensors.tensor import Tensor
 
@@ -63,7 +63,7 @@ def opset_7(g: Any, input: Any, dim: int) -> Any:
         keep = g.constant(np.tri(size.value, dtype=bool))
     else:
         g.refuse_below(11, "running products along a symbolic axis (Range)")
-        bounds = (g.constant(np.asarray(0)), squeeze(g, g.size(size), [0]))
+        bounds = (g.constant(np.asarray(0)), g.scalar(size))
         steps = g.op("Range", *bounds, g.constant(np.asarray(1)))
         keep = less_equal(g, unsqueeze(g, steps, [0]), unsqueeze(g, steps, [1]))
     if rank - dim - 1:

@@ -59,7 +59,7 @@ def opset_7(g: Any, input: Any, offset: int, dim1: int, dim2: int) -> Any:
     shape = [as_extent(input.shape[dim]) for dim in order]
     last = input if order == sorted(order) else g.op("Transpose", input, perm=order)
     rows, columns = shape[-2:]
-    flat = g.op("Reshape", last, g.sizes([*shape[:-2], rows * columns], minus_one=True))
+    flat = helpers.reshape(g, last, [*shape[:-2], rows * columns])
     first = max(offset, 0) + columns * max(-offset, 0)
     length = _length(rows, columns, offset)
     if length.is_static and columns.is_static:
@@ -67,7 +67,7 @@ def opset_7(g: Any, input: Any, offset: int, dim1: int, dim2: int) -> Any:
     else:
         g.refuse_below(11, "the diagonal of a symbolic axis (Range)")
         one, zero = (g.constant(np.asarray(n, np.int64)) for n in (1, 0))
-        steps = g.op("Range", zero, helpers.squeeze(g, g.size(length), [0]), one)
+        steps = g.op("Range", zero, g.scalar(length), one)
         places = g.op("Add", g.op("Mul", steps, g.size(columns + 1)), g.size(first))
     return g.op("Gather", flat, places, axis=len(rest))
 

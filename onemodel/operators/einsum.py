@@ -219,7 +219,7 @@ def _pair(g: Any, left: _Part, right: _Part, later: set[str]) -> _Part:
     product = helpers.arithmetic(g, "MatMul", one, two)
     if len(rows) != 1 or len(columns) != 1:
         shape = [left.sizes[c] for c in text]
-        product = g.op("Reshape", product, g.sizes(shape, minus_one=True))
+        product = helpers.reshape(g, product, shape)
     return _Part(product, text, left.sizes)
 
 
@@ -241,7 +241,7 @@ def _merged(g: Any, part: _Part, batch: list[str], groups: list[list[str]]) -> A
         for letter in group:
             merged = merged * part.sizes[letter]
         shape.append(merged)
-    return g.op("Reshape", value, g.sizes(shape, minus_one=True))
+    return helpers.reshape(g, value, shape)
 
 
 def _call(*operands: Any, equation: str) -> Tensor:

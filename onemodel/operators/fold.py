@@ -112,11 +112,11 @@ def opset_7(
     ):
         sources[entry, y, x] = entry * count + np.arange(count)
     sources = sources[:, top : top + height, left : left + width].reshape(area, -1)
-    flat = g.op("Reshape", input, g.sizes([batch, channels, area * count], minus_one=True))
+    flat = helpers.reshape(g, input, [batch, channels, area * count])
     with_zero = helpers.pad(g, flat, [0, 0, 0, 0, 0, 1])
     sent = g.op("Gather", with_zero, g.constant(sources), axis=2)
     total = helpers.reduce(g, "ReduceSum", sent, [2], False)
-    return g.op("Reshape", total, g.sizes(g.result_axes[0], minus_one=True))
+    return helpers.reshape(g, total, g.result_axes[0])
 
 
 def reference(

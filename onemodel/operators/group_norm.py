@@ -13,6 +13,7 @@ from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.operators._spatial import check_floating
+from onemodel.symbolic.helpers import reshape
 from onemodel.tensors.tensor import Tensor
 
 
@@ -99,7 +100,7 @@ def opset_7(
     rows = g.op("Reshape", input, g.ints([0, num_groups, -1]))
     ones, zeros = np.ones(num_groups, input.dtype), np.zeros(num_groups, input.dtype)
     normal = g.op("InstanceNormalization", rows, ones, zeros, epsilon=eps)
-    result = g.op("Reshape", normal, g.sizes(g.result_axes[0], minus_one=True))
+    result = reshape(g, normal, g.result_axes[0])
     if weight is not None:
         result = g.op("Mul", result, _normalize.per_channel(g, weight, input.rank))
     if bias is not None:

@@ -15,7 +15,7 @@ from onemodel.kernels import mat_mul as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands
-from onemodel.symbolic.helpers import arithmetic
+from onemodel.symbolic.helpers import arithmetic, transpose
 from onemodel.tensors.tensor import Tensor
 
 
@@ -70,7 +70,7 @@ def axes(input: Axes, weight: Axes, bias: Axes | None = None) -> Axes:
 def opset_7(g: Any, input: Any, weight: Any, bias: Any = None) -> Any:
     if input.rank == 2 and bias is not None and input.dtype.kind not in "iu":
         return arithmetic(g, "Gemm", input, weight, bias, transB=1)
-    product = arithmetic(g, "MatMul", input, g.op("Transpose", weight, perm=[1, 0]))
+    product = arithmetic(g, "MatMul", input, transpose(g, weight, [1, 0]))
     return product if bias is None else arithmetic(g, "Add", product, bias)
 
 

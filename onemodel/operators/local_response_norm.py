@@ -12,6 +12,7 @@ from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.operators._spatial import check_floating
+from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
 
 
@@ -81,7 +82,7 @@ def opset_7(g: Any, input: Any, size: int, alpha: float, beta: float, k: float) 
         pads=[size // 2, 0, (size - 1) // 2, 0],
         count_include_pad=1,
     )
-    mean = g.op("Reshape", mean, g.sizes(g.result_axes[0], minus_one=True))
+    mean = helpers.reshape(g, mean, g.result_axes[0])
     divisor = g.op("Add", g.op("Mul", mean, g.like(alpha, mean)), g.like(k, mean))
     return g.op("Div", input, g.op("Pow", divisor, g.like(beta, divisor)))
 

@@ -13,6 +13,7 @@ from onemodel.operators._operator import Composite, Operator, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.operators.permute import permute
 from onemodel.operators.reshape import reshape
+from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
 
 
@@ -71,9 +72,9 @@ def opset_7(g: Any, input: Any, upscale_factor: int) -> Any:
     *lead, _, height, width = (as_extent(size) for size in input.shape)
     count = g.result_axes[0][len(lead)]
     parts = [*lead, count, upscale_factor, upscale_factor, height, width]
-    split = g.op("Reshape", input, g.sizes(parts, minus_one=True))
+    split = helpers.reshape(g, input, parts)
     moved = g.op("Transpose", split, perm=_order(len(lead)))
-    return g.op("Reshape", moved, g.sizes(g.result_axes[0], minus_one=True))
+    return helpers.reshape(g, moved, g.result_axes[0])
 
 
 def reference(input: np.ndarray, upscale_factor: int) -> np.ndarray:

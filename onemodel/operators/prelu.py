@@ -12,6 +12,7 @@ from onemodel.kernels import prelu as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands, unbroadcast
+from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
 
 
@@ -57,7 +58,7 @@ def axes(input: Axes, weight: Axes) -> Axes:
 def opset_7(g: Any, input: Any, weight: Any) -> Any:
     rank = input.rank
     shape = [-1] + [1] * (rank - 2) if rank > 1 else [1] * rank
-    return g.op("PRelu", input, g.op("Reshape", weight, g.ints(shape)))
+    return g.op("PRelu", input, helpers.reshape(g, weight, shape))
 
 
 def reference(input: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from onemodel.operators._case import Case
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.operators._sizes import shape_argument
+from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
 
 
@@ -54,7 +55,7 @@ def same_shape(attributes: Mapping[str, Any], inputs: tuple[Axes, ...], result: 
 
 
 def opset_7(g: Any, input: Any, shape: Any) -> Any:
-    return g.op("Reshape", input, g.sizes(g.result_axes[0], minus_one=True))
+    return helpers.reshape(g, input, g.result_axes[0])
 
 
 def reference(input: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

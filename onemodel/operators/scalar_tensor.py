@@ -11,7 +11,6 @@ from onemodel.axes.size import Size
 from onemodel.operators._case import Case
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import register_conversion, scalar
-from onemodel.symbolic.helpers import squeeze
 from onemodel.tensors.dtypes import as_dtype, number_dtype
 from onemodel.tensors.tensor import Tensor
 
@@ -37,7 +36,7 @@ def axes(*, value: Any, dtype: np.dtype) -> Axes:
 
 
 def opset_7(g: Any, value: Any, dtype: np.dtype) -> Any:
-    return g.cast(squeeze(g, g.size(value), [0]), dtype)
+    return g.cast(g.scalar(value), dtype)
 
 
 register_conversion("scalar_tensor", scalar_tensor)

@@ -19,7 +19,7 @@ from onemodel.operators._promote import as_tensor, unbroadcast
 from onemodel.operators._random import draw_with
 from onemodel.operators._spatial import check_floating
 from onemodel.operators.dropout import check_probability, draw_mask
-from onemodel.symbolic.helpers import clip, reduce, squeeze, unsqueeze
+from onemodel.symbolic.helpers import clip, reduce, reshape, squeeze, unsqueeze
 from onemodel.tensors.tensor import Tensor
 
 _NAME = "scaled_dot_product_attention"
@@ -294,7 +294,7 @@ def _write_repeated(g: Any, value: Any, heads: Any) -> Any:
     repeats[-3] = groups
     tiled = g.op("Tile", unsqueeze(g, value, [len(shape) - 2]), g.ints(repeats))
     sizes = [*shape[:-3], as_extent(heads), *shape[-2:]]
-    return g.op("Reshape", tiled, g.sizes(sizes, minus_one=True))
+    return reshape(g, tiled, sizes)
 
 
 def _write_factor(g: Any, query: Any, scale: float | None) -> Any:
@@ -313,9 +313,12 @@ def _write_causal(g: Any, queries: Any, keys: Any) -> Any:
     rows, columns = as_extent(queries), as_extent(keys)
     if rows.is_static and columns.is_static:
         return g.constant(np.tri(rows.value, columns.value, dtype=bool))
-    later = g.op("Less", unsqueeze(g, counting(g, rows), [1]),
-                 unsqueeze(g, counting(g, columns), [0]))  # fmt: skip
-    return g.op("Not", later)
+
+    def write() -> Any:
+        row, column = counting(g, rows), counting(g, columns)
+        return g.op("Not", g.op("Less", unsqueeze(g, row, [1]), unsqueeze(g, column, [0])))
+
+    return g.once(("causal", rows, columns), write)
 
 
 def _write_kept(g: Any, scores: Any, allowed: Any, rank: int, whole_rows: bool) -> Any:

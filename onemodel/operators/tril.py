@@ -66,7 +66,7 @@ def _parts(upper: int) -> tuple[Callable[..., Any], Callable[..., Any], dict[int
         if offset.is_static:
             k = g.constant(np.asarray(offset.value, np.int64)) if offset != 0 else None
         else:
-            k = helpers.squeeze(g, g.size(offset), [0])
+            k = g.scalar(offset)
         if input.dtype.name in _COMPUTED:
             return g.op("Trilu", input, k, upper=upper)
         wide = g.op("Trilu", g.cast(input, np.int64), k, upper=upper)
@@ -92,7 +92,7 @@ def _parts(upper: int) -> tuple[Callable[..., Any], Callable[..., Any], dict[int
 def _write_keep(g: Any, sizes: list[Any], upper: int) -> Any:
     """Where column - row is on the wanted side of the diagonal."""
     one, zero = (g.constant(np.asarray(n, np.int64)) for n in (1, 0))
-    rows, columns, offset = (helpers.squeeze(g, g.size(size), [0]) for size in sizes)
+    rows, columns, offset = map(g.scalar, sizes)
     row = helpers.unsqueeze(g, g.op("Range", zero, rows, one), [1])
     column = g.op("Range", zero, columns, one)
     limit = g.op("Add", row, offset)

@@ -95,7 +95,8 @@ def forward(
     rows, columns = grids(input.shape[2:], kernel_size, dilation, padding, stride)
     patches = padded(input, padding)[:, :, rows, columns]
     batch, channels = input.shape[:2]
-    return patches.reshape(batch, channels * kernel_size[0] * kernel_size[1], -1)
+    places = patches.shape[3] * patches.shape[5]
+    return patches.reshape(batch, channels * kernel_size[0] * kernel_size[1], places)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
@@ -148,7 +149,7 @@ def opset_7(
         data = g.op("Gather", data, where, axis=axis)
     # [N, C, kh, oh, kw, ow] -> [N, C, kh, kw, oh, ow]
     ordered = g.op("Transpose", data, perm=[0, 1, 2, 4, 3, 5])
-    return g.op("Reshape", ordered, g.sizes(g.result_axes[0], minus_one=True))
+    return helpers.reshape(g, ordered, g.result_axes[0])
 
 
 def _write_positions(g: Any, count: Extent, kernel: int, dilation: int, stride: int) -> Any:
@@ -157,7 +158,7 @@ def _write_positions(g: Any, count: Extent, kernel: int, dilation: int, stride: 
         return g.constant(offsets + np.arange(count.value) * stride)
     g.refuse_below(11, "windows over a symbolic axis (Range)")
     zero, step = (g.constant(np.asarray(n, np.int64)) for n in (0, stride))
-    starts = g.op("Range", zero, helpers.squeeze(g, g.size(count * stride), [0]), step)
+    starts = g.op("Range", zero, g.scalar(count * stride), step)
     return g.op("Add", starts, g.constant(offsets))
 
 

@@ -7,7 +7,7 @@ exist there, take that many operands of those dtypes, and have those attributes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 from onemodel.axes.extent import Axes, Extent, as_extent
 from onemodel.graph.ir import Graph, Node, Origin, Value
 from onemodel.graph.schema import NEWEST_OPSET, NodeSchema, schema_for
+from onemodel.symbolic import sizes
+from onemodel.symbolic.helpers import squeeze
 from onemodel.symbolic.registry import Overrides, Registration, SymbolicRegistry
 
 _SUFFIXES = {"i", "f", "s", "t", "g"}
@@ -37,7 +39,8 @@ class EmissionError(Exception):
 class Writer:
     """Where nodes and constants of one graph go, and what is known of its sizes.
 
-    ``sources`` maps an extent that is one atom to a (value, axis) that carries it.
+    ``sources`` maps a symbolic extent to a (value, axis) that carries it, ``shaped`` all axes
+    to a value that has them. ``size_values`` and ``memo`` hold what is written already.
     """
 
     graph: Graph
@@ -47,7 +50,10 @@ class Writer:
     names: set[str] = field(default_factory=set)
     sources: dict[Extent, tuple[Value, int]] = field(default_factory=dict)
     constants: dict[Any, Value] = field(default_factory=dict)
+    shaped: dict[Axes, Value] = field(default_factory=dict)
     size_values: dict[Extent, Value] = field(default_factory=dict)
+    memo: dict[Hashable, Value] = field(default_factory=dict)
+    views: dict[str, int] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
     checked: dict[Any, Any] = field(default_factory=dict)
 
@@ -71,11 +77,21 @@ class Writer:
         self.graph.initializers[value] = array
         return value
 
+    def view_name(self, name: str) -> str:
+        """A name for the next view of the constant ``name``."""
+        count = self.views.get(name, 0)
+        self.views[name] = count + 1
+        return f"{name}.view_{count}"
+
     def learn(self, value: Value, axes: Axes) -> None:
-        """Remember which atoms can be read from ``value``."""
+        """Remember which sizes can be read from ``value``."""
+        symbolic = False
         for axis, extent in enumerate(axes):
-            if not extent.is_static and extent.is_atom:
+            if not extent.is_static:
+                symbolic = True
                 self.sources.setdefault(extent, (value, axis))
+        if symbolic:
+            self.shaped.setdefault(tuple(axes), value)
 
 
 @dataclass
@@ -186,6 +202,10 @@ class GraphContext:
         """An error to raise: this call cannot be written (``lowest``: from which opset it can)."""
         return EmissionError(message, lowest, fault=False)
 
+    def fault(self, message: str) -> EmissionError:
+        """An error to raise: the symbolic function asks for what cannot be."""
+        return EmissionError(message)
+
     # --- constants and sizes --------------------------------------------------------------
 
     def constant(self, data: Any, dtype: Any = None) -> Value:
@@ -224,71 +244,53 @@ class GraphContext:
             return self.constant(known.astype(from_onnx))
         return self.op("Cast", value, to=element_type(from_onnx))
 
+    def view(self, value: Value, array: np.ndarray, *how: Any) -> Value:
+        """A constant made of the constant ``value``: ``array``, ``how`` tells views apart.
+
+        It is named ``<name>.view_<n>``, as another view of a weight in the user's code is.
+        """
+        key = ("view", value, *how)
+        found = self.writer.memo.get(key)
+        if found is None:
+            name = self.writer.view_name(value.name)
+            found = self.writer.memo[key] = self.writer.initializer(array, name)
+        return found
+
+    def once(self, key: Hashable, write: Callable[[], Value]) -> Value:
+        """What ``write`` writes, the same value for each later call with ``key``.
+
+        For subgraphs of sizes and constants alone, which do not belong to one call.
+        """
+        found = self.writer.memo.get(key)
+        if found is None:
+            found = self.writer.memo[key] = write()
+        return found
+
     def sizes(self, dims: Sequence[int | Extent], minus_one: bool = False) -> Value:
         """A 1-D int64 operand holding ``dims``.
 
         All constant: an initializer. With ``minus_one`` (Reshape), exactly one symbolic size:
-        a constant with one -1. Otherwise a chain of Shape, Mul, Add ... joined by Concat.
+        a constant with one -1. Otherwise Shape, Mul, Add ... joined by Concat, each one once.
         """
-        extents = [as_extent(d) for d in dims]
-        symbolic = [e for e in extents if not e.is_static]
+        extents = tuple(as_extent(d) for d in dims)
+        symbolic = sum(not e.is_static for e in extents)
         if not symbolic:
             return self.ints([e.value for e in extents])
-        if (
-            minus_one
-            and len(symbolic) == 1
-            and not any(e.is_static and e.value == 0 for e in extents)
-        ):
+        if minus_one and symbolic == 1 and not any(e == 0 for e in extents):
             return self.ints([e.value if e.is_static else -1 for e in extents])
-        parts: list[Value] = []
-        run: list[int] = []
-        for extent in extents:
-            if extent.is_static:
-                run.append(extent.value)
-                continue
-            if run:
-                parts.append(self.ints(run))
-                run = []
-            parts.append(self.size(extent))
-        if run:
-            parts.append(self.ints(run))
-        return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=0)
+        return self.once(("sizes", extents), lambda: sizes.vector(self, extents))
 
     def size(self, extent: int | Extent) -> Value:
         """A 1-D int64 operand of one element: the size ``extent``, read or computed."""
         extent = as_extent(extent)
+        return self.ints([extent.value]) if extent.is_static else sizes.one(self, extent)
+
+    def scalar(self, extent: int | Extent) -> Value:
+        """The size ``extent`` as a 0-d int64 operand."""
+        extent = as_extent(extent)
         if extent.is_static:
-            return self.ints([extent.value])
-        known = self.writer.size_values.get(extent)
-        if known is None:
-            known = self.writer.size_values[extent] = self._write_size(extent)
-        return known
-
-    def _write_size(self, extent: Extent) -> Value:
-        source = self.writer.sources.get(extent)
-        if source is not None:
-            return self._shape_of(*source)
-        if not extent.is_atom:
-            first, *others = (self.size(Extent(1, (atom,))) for atom in extent.atoms)
-            result: Value = first
-            for factor in others:
-                result = self.op("Mul", result, factor)
-            if extent.coefficient != 1:
-                result = self.op("Mul", result, self.ints([extent.coefficient]))
-            return result
-        atom = extent.atoms[0]
-        if not atom.operation:
-            raise EmissionError(f"no value of the graph carries the axis {extent}")
-        first, *rest = (self.size(part) for part in atom.operands)
-        for part in rest:
-            first = _SIZE_OPERATIONS[atom.operation](self, first, part)
-        return first
-
-    def _shape_of(self, value: Value, axis: int) -> Value:
-        if self.opset >= 15:
-            return self.op("Shape", value, start=axis, end=axis + 1)
-        shape = self.op("Shape", value)
-        return self.op("Gather", shape, self.ints([axis]), axis=0)
+            return self.constant(np.asarray(extent.value, np.int64))
+        return self.once(("scalar", extent), lambda: squeeze(self, self.size(extent), [0]))
 
     def accepts(self, op_type: str, dtype: Any, position: int = 0) -> bool:
         """Whether the node type takes ``dtype`` at the target opset."""
@@ -482,22 +484,6 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
     "floats": _sequence(float),
     "strings": _sequence(_text),
 }
-
-_SIZE_OPERATIONS: dict[str, Callable[[GraphContext, Value, Value], Value]] = {
-    "sum": lambda g, a, b: g.op("Add", a, b),
-    "floordiv": lambda g, a, b: _floordiv(g, a, b),
-    "max": lambda g, a, b: g.op("Max", a, b),
-    "min": lambda g, a, b: g.op("Min", a, b),
-}
-
-
-def _floordiv(g: GraphContext, a: Value, b: Value) -> Value:
-    # ONNX divides integers toward zero; a dividend such as w - 3 may be negative.
-    quotient = g.op("Div", a, b)
-    remainder = g.op("Sub", a, g.op("Mul", quotient, b))
-    negative = g.op("Cast", g.op("Less", remainder, g.ints([0])), to=7)
-    return g.op("Sub", quotient, negative)
-
 
 _ELEMENT_TYPES = {
     "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,

@@ -61,7 +61,6 @@ class Constants:
         self._captured: dict[Any, Captured] = {}
         self._named: dict[Any, str] = {}
         self._storages: dict[int, tuple[str, Tensor]] = {}
-        self._views: dict[str, int] = {}
         self._writes: dict[int, Write] = {}
         self._by_name: dict[str, Value] = {}
         self.arrays: dict[Value, np.ndarray] = {}
@@ -119,9 +118,7 @@ class Constants:
             return self._named[key]
         known = self._storages.get(id(tensor._storage)) if tensor._storage is not None else None
         if known is not None:
-            count = self._views.get(known[0], -1) + 1
-            self._views[known[0]] = count
-            return f"{known[0]}.view_{count}"
+            return self._writer.view_name(known[0])
         return "constant"
 
     def note_write(

@@ -8,7 +8,7 @@ from typing import Any
 
 from onemodel.graph.ir import Graph, Node, Origin, Value
 from onemodel.tracing import sites
-from onemodel.tracing.value import TraceRecord
+from onemodel.tracing.value import TracedValue, TraceRecord
 
 
 def bind_outputs(graph: Graph, outputs: Sequence[tuple[str, Value]], names: set[str]) -> None:
@@ -70,9 +70,24 @@ def prune(graph: Graph) -> None:
 
 
 def kept_records(graph: Graph, records: Sequence[TraceRecord]) -> list[TraceRecord]:
-    """Records of which a node is left, or whose result is one of the values left."""
+    """Records of which a node or a result is left, and those that made their operands.
+
+    Another opset may need an operand that this one could do without, and two records may
+    share one value: a size that is written once.
+    """
     alive = {node.origin.record for node in graph.nodes if node.origin is not None}
-    return [record for record in records if record.number in alive]
+    values = {id(value) for value in graph.values()}
+    kept: list[TraceRecord] = []
+    for record in reversed(records):
+        left = any(id(value.graph_value) in values for value in record.outputs)
+        if not left and record.number not in alive:
+            continue
+        kept.append(record)
+        for operand in record.inputs:
+            if isinstance(operand, TracedValue) and operand.record is not None:
+                alive.add(operand.record.number)
+    kept.reverse()
+    return kept
 
 
 def set_origins(graph: Graph, records: Sequence[TraceRecord]) -> None:
