@@ -45,8 +45,8 @@ def batch_norm(
     channels, dtype = input._array.shape[1], input._array.dtype
     weight = Tensor(np.ones(channels, dtype)) if weight is None else weight
     bias = Tensor(np.zeros(channels, dtype)) if bias is None else bias
-    check_floating("batch_norm", input=input, weight=weight, bias=bias)
     _check_channels(input, weight, bias, running_mean, running_var)
+    check_floating("batch_norm", input=input, weight=weight, bias=bias)
     if not training:
         if running_mean is None or running_var is None:
             raise ValueError("batch_norm: evaluation needs running_mean and running_var")
@@ -68,6 +68,8 @@ def _check_channels(input: Tensor, *tensors: Tensor | None) -> None:
     channels = input._array.shape[1]
     names = ("weight", "bias", "running_mean", "running_var")
     for name, tensor in zip(names, tensors, strict=True):
+        if not isinstance(tensor, Tensor | None):
+            raise TypeError(f"batch_norm: {name} must be a tensor, not {type(tensor).__name__}")
         if tensor is not None and tensor._array.shape != (channels,):
             raise ValueError(
                 f"batch_norm: {name} has shape {list(tensor._array.shape)}, an input of shape "

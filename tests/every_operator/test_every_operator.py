@@ -13,6 +13,7 @@ import onemodel as om
 from onemodel.operators import TABLE
 from onemodel.operators._operator import Composite
 from onemodel.symbolic.context import EmissionError
+from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
 from tests.every_operator import suite
 from tests.every_operator.suite import Row
@@ -194,6 +195,50 @@ def test_infinities_and_nan_are_results_not_warnings(row: Row) -> None:
             om.backward(outputs, [om.ones_like(output.detach()) for output in outputs])
         except ValueError as error:
             assert str(error)  # such values may be refused, in words
+
+
+def _in_place_rows() -> list[tuple[Row, str]]:
+    return [
+        (row, name)
+        for row in ROWS
+        if row.case.call is None and row.case.specs()
+        for name in row.operator.inplace
+    ]
+
+
+@pytest.mark.parametrize(
+    "row, name", _in_place_rows(), ids=lambda v: suite.row_id(v) if isinstance(v, Row) else v
+)
+def test_the_in_place_form_writes_the_same_or_says_what_does_not_fit(row: Row, name: str) -> None:
+    arrays = row.arrays(suite.TRACED_SIZES)
+    wanted = suite.eager(row, arrays)[0]
+    target, *others = [Tensor(array.copy()) for array in arrays]
+    fits = wanted.shape == arrays[0].shape and category(wanted.dtype) <= category(target.dtype)
+    if not fits:
+        with pytest.raises((TypeError, ValueError), match=name):
+            getattr(target, name)(*others, **row.case.attributes)
+        return
+    version = target.version
+    result = getattr(target, name)(*others, **row.case.attributes)
+    assert result is target
+    assert target.dtype == arrays[0].dtype
+    assert target.version > version
+    suite.same(target.numpy(), wanted.astype(target.dtype), row.case.tolerance, name)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [r for r in ROWS if r.operator.public and r.case.call is None and r.case.specs()],
+    ids=suite.row_id,
+)
+def test_what_is_no_tensor_is_refused_in_words(row: Row) -> None:
+    arrays = row.arrays(suite.TRACED_SIZES)
+    for position in range(len(arrays)):
+        given: list[Any] = [Tensor(array) for array in arrays]
+        given[position] = "text"
+        # The words name what came: the kind of the object, or the dtype NumPy makes of it.
+        with pytest.raises(TypeError, match=r"\bstr\b|<U"):
+            row.operator.declaration(*given, **row.case.attributes)
 
 
 @pytest.mark.slow
