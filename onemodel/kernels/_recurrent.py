@@ -154,7 +154,7 @@ def projected(x: np.ndarray, weights: np.ndarray, bias: np.ndarray | None) -> np
     result = np.matmul(flat, weights.T)
     if bias is not None:
         result += bias
-    return np.ascontiguousarray(result.reshape(steps, batch, -1).swapaxes(1, 2))
+    return np.ascontiguousarray(result.reshape(steps, batch, len(weights)).swapaxes(1, 2))
 
 
 def masks(lengths: np.ndarray | None, steps: int) -> np.ndarray | None:

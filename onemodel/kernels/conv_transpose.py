@@ -94,7 +94,7 @@ def _spread(
     per_group = w.shape[1]
     taps = math.prod(kernel)
     weights = w.reshape(group, channels // group, per_group * taps).swapaxes(1, 2)
-    columns = np.matmul(weights, x.reshape(batch, group, channels // group, -1))
+    columns = np.matmul(weights, x.reshape(batch, group, channels // group, math.prod(x.shape[2:])))
     columns = columns.reshape(batch, group * per_group, *kernel, *x.shape[2:])
     result = np.zeros((batch, group * per_group, *full), x.dtype)
     for offset in np.ndindex(*kernel):

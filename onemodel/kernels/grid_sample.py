@@ -36,7 +36,7 @@ def fast(
         )
     batch, channels, *sizes = x.shape
     outputs = grid.shape[1:-1]
-    image = widen(x).reshape(batch, channels, -1)
+    image = widen(x).reshape(batch, channels, math.prod(sizes))
     result = np.zeros((batch, channels, math.prod(outputs)), image.dtype)
     if result.size:
         places = widen(grid).reshape(batch, -1, len(sizes)).astype(image.dtype, copy=False)

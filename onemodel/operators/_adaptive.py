@@ -206,7 +206,8 @@ def _max_windows(x: np.ndarray, output: tuple[int, ...]) -> tuple[np.ndarray, np
         where = tuple(
             slice(first[i], last[i]) for i, (first, last) in zip(place, limits, strict=True)
         )
-        part = x[(slice(None), slice(None), *where)].reshape(*x.shape[:2], -1)
+        window = x[(slice(None), slice(None), *where)]
+        part = window.reshape(*x.shape[:2], math.prod(window.shape[2:]))
         best = part.argmax(axis=-1)
         target = (slice(None), slice(None), *place)
         values[target] = np.take_along_axis(part, best[..., None], axis=-1)[..., 0]

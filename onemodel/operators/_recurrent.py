@@ -327,7 +327,7 @@ def product(x: np.ndarray, w: np.ndarray, *biases: np.ndarray | None) -> np.ndar
     for bias in biases:
         if bias is not None:
             result += bias
-    return result.reshape(*x.shape[:2], -1)
+    return result.reshape(*x.shape[:2], len(w))
 
 
 def weight_products(

@@ -36,7 +36,9 @@ def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
     y, x = record.arrays
-    scaled = grad / (np.square(x) + np.square(y))
+    squared = np.square(x) + np.square(y)
+    # At the origin no direction is the right one; 0 there, as in PyTorch.
+    scaled = np.where(squared == 0, 0, grad / np.where(squared == 0, 1, squared))
     return unbroadcast(scaled * x, y.shape), unbroadcast(-scaled * y, x.shape)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,11 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     dim = normalize_dim("unflatten", dim, input.ndim)
     shape = input.shape
     parts = shape_argument("unflatten", (tuple(sizes),))
+    if all(type(size) is int for size in (shape[dim], *parts)):
+        # Worked out here: of a tensor without elements, reshape could not tell what -1 is.
+        known = math.prod(size for size in parts if size != -1)
+        if known and shape[dim] % known == 0:
+            parts = tuple(shape[dim] // known if size == -1 else size for size in parts)
     return reshape(input, (*shape[:dim], *parts, *shape[dim + 1 :]))
 
 

@@ -95,7 +95,7 @@ def forward(
     rows, columns = grids(input.shape[2:], kernel_size, dilation, padding, stride)
     patches = padded(input, padding)[:, :, rows, columns]
     batch, channels = input.shape[:2]
-    places = patches.shape[3] * patches.shape[5]
+    places = patches.shape[4] * patches.shape[5]
     return patches.reshape(batch, channels * kernel_size[0] * kernel_size[1], places)
 
 
