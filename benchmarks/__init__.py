@@ -1,0 +1,1 @@
+"""Speed as ratios to peers, measured side by side in one process: ``python -m benchmarks``."""

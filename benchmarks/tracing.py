@@ -1,0 +1,80 @@
+"""What a trace costs: against the eager run, as it grows, and to bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import onnx
+
+import onemodel as om
+from benchmarks.harness import Result, measure
+from onemodel import nn
+
+
+def run() -> Iterator[Result]:
+    yield from _layers()
+    yield from _growth()
+    yield from _export()
+
+
+def _layers() -> Iterator[Result]:
+    om.manual_seed(0)
+    width = 512
+    layers = [m for _ in range(25) for m in (nn.Linear(width, width), nn.ReLU())]
+    model = nn.Sequential(*layers).eval()
+    x = np.random.default_rng(0).normal(size=(64, width)).astype(np.float32)
+    tensor = om.tensor(x)
+    yield measure(
+        "tracing 50 layers of width 512",
+        lambda: om.trace(model, x, axes=[{0: "batch"}], verify=False),
+        lambda: model(tensor), "our eager run", 2, rounds=9, seconds=0.1,
+    )  # fmt: skip
+
+
+def _chain(count: int) -> Callable[[om.Tensor], om.Tensor]:
+    def model(x: om.Tensor) -> om.Tensor:
+        for _ in range(count // 4):
+            x = ((x + 1.5) * 0.5).relu().tanh()
+        return x
+
+    return model
+
+
+def _growth() -> Iterator[Result]:
+    x = np.ones((2, 8), np.float32)
+
+    def trace(count: int) -> om.TracedModel:
+        return om.trace(_chain(count), x, axes=[{0: "batch"}], verify=False)
+
+    # One call on the left is a hundred on the right, so that both count 10,000 operators.
+    yield measure(
+        "tracing 10,000 operators at once",
+        lambda: trace(10_000), lambda: [trace(100) for _ in range(100)],
+        "a hundred traces of 100", 1.3, rounds=5, seconds=0.1,
+    )  # fmt: skip
+    tensor, chain = om.tensor(x), _chain(1000)
+    yield measure(
+        "tracing 1,000 tiny operators", lambda: trace(1000), lambda: chain(tensor),
+        "our eager run", None, rounds=7, seconds=0.1,
+    )  # fmt: skip
+
+
+def _export() -> Iterator[Result]:
+    x = np.ones((2, 8), np.float32)
+    traced = om.trace(_chain(10_000), x, axes=[{0: "batch"}], verify=False)
+    nodes = [
+        (n.op_type, [v.name for v in n.inputs if v], [v.name for v in n.outputs], n.name)
+        for n in traced.graph.nodes
+    ]
+    proto = traced.to_onnx()
+
+    def peer() -> bytes:
+        made = [onnx.helper.make_node(op, i, o, name=name) for op, i, o, name in nodes]
+        assert len(made) == len(nodes)
+        return proto.SerializeToString()
+
+    yield measure(
+        "export of 10,000 nodes to bytes", traced.to_bytes, peer,
+        "make_node and SerializeToString", 2, rounds=5, seconds=0.1,
+    )  # fmt: skip
