@@ -1,7 +1,8 @@
 """Graphs as ONNX models: equal graphs give equal bytes, whatever the machine or hash seed.
 
-Everything but the weights is built as protobuf messages; the weights are put between them
-as they lie in memory, in field-number order, so that saving needs no second copy of them.
+Nodes and types are encoded by :mod:`onemodel.onnx_io.wire`, the rest as protobuf messages; the
+weights are put between them as they lie in memory, in field-number order, so that saving needs
+no second copy of them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from onemodel.graph.schema import schema_for
 from onemodel.onnx_io.external import DataFile, atomic_write
 from onemodel.onnx_io.tensors import raw_bytes, tensor_header, tensor_proto
 from onemodel.onnx_io.types import parse_type, type_of
+from onemodel.onnx_io.wire import RECORD, NodeEncoder, TypeEncoder, field, varint
 
 PRODUCER = "onemodel"
 
@@ -58,11 +60,7 @@ def to_model_proto(graph: Graph, *, strip_metadata: bool = False) -> ModelProto:
         GraphError: where the graph breaks a rule, lacks a dtype that ONNX demands, or is
             larger than a protobuf message may be.
     """
-    model = _frame(graph, strip_metadata)
-    model.graph.initializer.extend(
-        tensor_proto(array, value.name) for value, array in graph.initializers.items()
-    )
-    return model
+    return ModelProto.FromString(to_bytes(graph, strip_metadata=strip_metadata))
 
 
 def to_bytes(graph: Graph, *, strip_metadata: bool = False) -> bytes:
@@ -71,7 +69,8 @@ def to_bytes(graph: Graph, *, strip_metadata: bool = False) -> bytes:
     Raises:
         GraphError: as :func:`to_model_proto`.
     """
-    pieces = _pieces(_frame(graph, strip_metadata), _embedded(graph))
+    check(graph)
+    pieces = _pieces(graph, strip_metadata, _embedded(graph))
     size = sum(len(piece) for piece in pieces)
     if size > MAX_PROTO:
         raise GraphError(
@@ -105,15 +104,15 @@ def save(
     if external_data not in (True, False, "auto"):
         raise ValueError(f"external_data is {external_data!r}; it may be True, False or 'auto'")
     path = Path(path)
-    frame = _frame(graph, strip_metadata)
-    pieces = _pieces(frame, _embedded(graph))
+    check(graph)
+    pieces = _pieces(graph, strip_metadata, _embedded(graph))
     size = sum(len(piece) for piece in pieces)
     if external_data == "auto":
         external_data = size > MAX_PROTO
     data: DataFile | None = None
     if external_data:
         data = DataFile(path.name + ".data")
-        pieces = _pieces(frame, _outside(graph, data))
+        pieces = _pieces(graph, strip_metadata, _outside(graph, data))
         size = sum(len(piece) for piece in pieces)
     if size > MAX_PROTO:
         raise GraphError(
@@ -156,54 +155,64 @@ def _outside(graph: Graph, data: DataFile) -> Iterator[_Tensor]:
             yield _Tensor(header.SerializeToString(), None if text else raw)
 
 
-def _pieces(frame: ModelProto, tensors: Iterator[_Tensor]) -> list[bytes | memoryview]:
+def _pieces(graph: Graph, strip: bool, tensors: Iterator[_Tensor]) -> list[bytes | memoryview]:
     """The model as consecutive pieces, fields in number order; weights are not copied."""
-    before, after = ModelProto(), ModelProto()
-    before.CopyFrom(frame)
-    for name in ("graph", "opset_import", "metadata_props", "functions"):
-        before.ClearField(name)
-    after.opset_import.extend(frame.opset_import)
-    after.metadata_props.extend(frame.metadata_props)
-    after.functions.extend(frame.functions)
-    head, tail = GraphProto(name=frame.graph.name), GraphProto()
-    head.node.extend(frame.graph.node)
-    tail.CopyFrom(frame.graph)
-    for name in ("node", "name"):
-        tail.ClearField(name)
-    inner: list[bytes | memoryview] = [head.SerializeToString()]
+    inner: list[bytes | memoryview] = list(_graph_head(graph, strip))
     for tensor in tensors:
         body: list[bytes | memoryview] = [tensor.header]
         if tensor.data is not None:
-            body += [b"\x4a" + _varint(len(tensor.data)), tensor.data]
-        inner.append(b"\x2a" + _varint(sum(map(len, body))))
+            body += [b"\x4a" + varint(len(tensor.data)), tensor.data]
+        inner.append(b"\x2a" + varint(sum(map(len, body))))
         inner += body
-    inner.append(tail.SerializeToString())
-    length = sum(map(len, inner))
+    inner += _graph_tail(graph, strip)
+    before = ModelProto(ir_version=_ir_version(graph), producer_name=PRODUCER)
     return [
         before.SerializeToString(),
-        b"\x3a" + _varint(length),
+        b"\x3a" + varint(sum(map(len, inner))),
         *inner,
-        after.SerializeToString(),
+        _after(graph, strip).SerializeToString(),
     ]
 
 
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+def _graph_head(graph: Graph, strip: bool) -> Iterator[bytes]:
+    """Nodes and name: what comes before the weights."""
+
+    def attribute(node: Node, name: str, value: Attribute) -> bytes:
+        return _attribute_of(node, name, value, strip, graph.opsets).SerializeToString()
+
+    encoder = NodeEncoder(attribute, origin_metadata, strip=strip)
+    for node in graph.nodes:
+        yield field(b"\x0a", encoder.encode(node))
+    yield field(b"\x12", (graph.name or "graph").encode("utf-8"))
 
 
-# -- messages --------------------------------------------------------------------------------
+def _graph_tail(graph: Graph, strip: bool) -> Iterator[bytes]:
+    """Doc string, inputs, outputs and the types of all other values."""
+    if graph.doc and not strip:
+        yield field(b"\x52", graph.doc.encode("utf-8"))
+    encoder = TypeEncoder(_type_bytes)
+    for tag, values in ((b"\x5a", graph.inputs), (b"\x62", graph.outputs)):
+        for value in values:
+            kind = encoder.type_of(value)
+            if kind is None:
+                raise _no_dtype(graph, value)
+            yield field(tag, encoder.encode(value, kind))
+    ends = {*graph.inputs, *graph.outputs, *graph.initializers}
+    for value in graph.values():
+        if value not in ends:
+            kind = encoder.type_of(value)
+            if kind is not None:
+                yield field(b"\x6a", encoder.encode(value, kind))
 
 
-def _frame(graph: Graph, strip: bool) -> ModelProto:
-    """The model without its top-level initializers."""
-    check(graph)
-    model = ModelProto(ir_version=_ir_version(graph), producer_name=PRODUCER)
-    _fill_graph(model.graph, graph, strip, weights=False, opsets=graph.opsets)
+def _type_bytes(value: Value) -> bytes | None:
+    kind = type_of(value)
+    return None if kind is None else kind.SerializeToString()
+
+
+def _after(graph: Graph, strip: bool) -> ModelProto:
+    """What follows the graph in a model."""
+    model = ModelProto()
     for domain, version in sorted(graph.opsets.items()):
         model.opset_import.add(domain=domain, version=version)
     if not strip:
@@ -214,50 +223,54 @@ def _frame(graph: Graph, strip: bool) -> ModelProto:
     return model
 
 
+# -- messages --------------------------------------------------------------------------------
+
+
 def _ir_version(graph: Graph) -> int:
     """The graph's own version, raised to what its contents need."""
     least = 3
-    if any(value not in set(graph.inputs) for value in graph.initializers):
+    inputs = set(graph.inputs)
+    if any(value not in inputs for value in graph.initializers):
         least = 4
     if graph.functions:
         least = 8
     return max(graph.ir_version, least)
 
 
-def _fill_graph(
-    proto: GraphProto, graph: Graph, strip: bool, *, weights: bool, opsets: Mapping[str, int]
-) -> None:
+def _fill_graph(proto: GraphProto, graph: Graph, strip: bool, opsets: Mapping[str, int]) -> None:
+    """The body of a node: everything as messages."""
     proto.name = graph.name or "graph"
     for node in graph.nodes:
         proto.node.append(_node(node, strip, opsets))
-    if weights:
-        proto.initializer.extend(
-            tensor_proto(array, value.name) for value, array in graph.initializers.items()
-        )
+    proto.initializer.extend(
+        tensor_proto(array, value.name) for value, array in graph.initializers.items()
+    )
     if graph.doc and not strip:
         proto.doc_string = graph.doc
     ends = {*graph.inputs, *graph.outputs, *graph.initializers}
     for value in graph.inputs:
-        _value_info(proto.input.add(), value, graph, required=weights is False)
+        _value_info(proto.input.add(), value)
     for value in graph.outputs:
-        _value_info(proto.output.add(), value, graph, required=weights is False)
+        _value_info(proto.output.add(), value)
     for value in graph.values():
         if value not in ends and type_of(value) is not None:
-            _value_info(proto.value_info.add(), value, graph, required=False)
+            _value_info(proto.value_info.add(), value)
 
 
-def _value_info(proto: onnx.ValueInfoProto, value: Value, graph: Graph, *, required: bool) -> None:
+def _value_info(proto: onnx.ValueInfoProto, value: Value) -> None:
     proto.name = value.name
     kind = type_of(value)
     if kind is not None:
         proto.type.CopyFrom(kind)
-    elif required:
-        raise GraphError(
-            f"graph {graph.name!r}: ONNX demands a dtype for input or output {value.name!r}, "
-            "and none is known",
-            graph=graph.name,
-            value=value.name,
-        )
+
+
+def _no_dtype(graph: Graph, value: Value) -> GraphError:
+    return GraphError(
+        f"graph {graph.name!r}: ONNX demands a dtype for input or output {value.name!r}, "
+        "and none is known",
+        graph=graph.name,
+        value=value.name,
+    )
 
 
 def _node(node: Node, strip: bool, opsets: Mapping[str, int]) -> NodeProto:
@@ -268,31 +281,41 @@ def _node(node: Node, strip: bool, opsets: Mapping[str, int]) -> NodeProto:
         proto.domain = node.domain
     proto.input.extend("" if value is None else value.name for value in node.inputs)
     proto.output.extend(value.name for value in node.outputs)
-    schema = schema_for(node.op_type, opsets.get(node.domain, 0), node.domain, deprecated=True)
     for name in sorted(node.attributes):
-        formal = None if schema is None else schema.attributes.get(name)
-        kind = _BY_KIND.get(formal.kind) if formal is not None else None
-        try:
-            _attribute(proto.attribute.add(), name, node.attributes[name], kind, strip, opsets)
-        except (TypeError, ValueError) as error:
-            raise GraphError(
-                f"{describe(node)}: attribute {name!r} cannot be written: {error}",
-                node=describe(node),
-            ) from error
+        proto.attribute.append(_attribute_of(node, name, node.attributes[name], strip, opsets))
     if not strip:
-        for key, value in sorted({**node.metadata, **origin_metadata(node)}.items()):
+        entries = {**node.metadata, **origin_metadata(node)}
+        if node.origin is not None and node.origin.record is not None:
+            entries[RECORD] = str(node.origin.record)
+        for key, value in sorted(entries.items()):
             proto.metadata_props.add(key=key, value=value)
     return proto
 
 
+def _attribute_of(
+    node: Node, name: str, value: Attribute, strip: bool, opsets: Mapping[str, int]
+) -> AttributeProto:
+    """One attribute, typed by the schema where there is one. Raises GraphError."""
+    schema = schema_for(node.op_type, opsets.get(node.domain, 0), node.domain, deprecated=True)
+    formal = None if schema is None else schema.attributes.get(name)
+    kind = _BY_KIND.get(formal.kind) if formal is not None else None
+    proto = AttributeProto()
+    try:
+        _attribute(proto, name, value, kind, strip, opsets)
+    except (TypeError, ValueError) as error:
+        raise GraphError(
+            f"{describe(node)}: attribute {name!r} cannot be written: {error}",
+            node=describe(node),
+        ) from error
+    return proto
+
+
 def origin_metadata(node: Node) -> dict[str, str]:
-    """What ``node.origin`` knows, as metadata of the node; keys are ours but ``namespace``."""
+    """What ``node.origin`` knows but its record number; keys are ours but ``namespace``."""
     origin = node.origin
     if origin is None:
         return {}
     found = {"namespace": origin.scope, "onemodel.operator": origin.operator}
-    if origin.record is not None:
-        found["onemodel.record"] = str(origin.record)
     if origin.site is not None:
         found["onemodel.place"] = origin.site.place
         found["onemodel.function"] = origin.site.function
@@ -320,7 +343,7 @@ def _attribute(
     elif kind == AttributeProto.TENSOR:
         proto.t.CopyFrom(tensor_proto(np.asarray(value)))
     elif kind == AttributeProto.GRAPH:
-        _fill_graph(proto.g, value, strip, weights=True, opsets=opsets)  # type: ignore[arg-type]
+        _fill_graph(proto.g, value, strip, opsets)  # type: ignore[arg-type]
     elif kind == AttributeProto.TYPE_PROTO:
         proto.tp.CopyFrom(parse_type(str(value)))
     elif kind == AttributeProto.INTS:
@@ -333,7 +356,7 @@ def _attribute(
         proto.tensors.extend(tensor_proto(np.asarray(item)) for item in value)  # type: ignore
     elif kind == AttributeProto.GRAPHS:
         for item in value:  # type: ignore[union-attr]
-            _fill_graph(proto.graphs.add(), item, strip, weights=True, opsets=opsets)  # type: ignore
+            _fill_graph(proto.graphs.add(), item, strip, opsets)  # type: ignore
     else:
         raise TypeError(f"ONNX attribute type {kind} is not supported")
 
