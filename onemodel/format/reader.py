@@ -137,7 +137,7 @@ def _check_sum(
 ) -> None:
     digest = hashlib.sha256(text.encode("utf-8", errors="surrogatepass"))
     for array in tensors:
-        digest.update(array.reshape(-1).view(np.uint8) if array.size else b"")
+        digest.update(array.reshape(-1).view(np.uint8).data if array.size else b"")
     if metadata.get("checksum") != f"sha256:{digest.hexdigest()}":
         raise FormatError("the checksum does not fit: the file is damaged", place=where)
 

@@ -83,7 +83,7 @@ def canonical(data: Any) -> str:
 
 def _raw(array: np.ndarray) -> memoryview:
     flat = np.ascontiguousarray(array).reshape(-1)
-    return memoryview(flat.view(np.uint8)) if flat.size else memoryview(b"")
+    return flat.view(np.uint8).data if flat.size else memoryview(b"")
 
 
 class _Tensors:

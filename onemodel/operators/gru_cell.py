@@ -41,8 +41,10 @@ def _call(x: Tensor, h: Tensor, *weights: Tensor) -> Any:
 
 
 def reference(x: np.ndarray, h: np.ndarray, *w: Any) -> np.ndarray:
-    a = np.asarray(x, np.float64) @ w[0].T + (w[2] if len(w) > 2 else 0)
-    b = np.asarray(h, np.float64) @ w[1].T + (w[3] if len(w) > 3 else 0)
+    w_ih, w_hh, *biases = w
+    b_ih, b_hh = biases or (0, 0)
+    a = np.asarray(x, np.float64) @ w_ih.T + b_ih
+    b = np.asarray(h, np.float64) @ w_hh.T + b_hh
     r, z = (1 / (1 + np.exp(-a[:, s] - b[:, s])) for s in (slice(4), slice(4, 8)))
     return (1 - z) * np.tanh(a[:, 8:] + r * b[:, 8:]) + z * h
 

@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 
 from onemodel.axes.extent import Axes
+from onemodel.axes.ratio import SizeRatio
 from onemodel.axes.size import Size
 from onemodel.operators._case import Case
 from onemodel.operators._operator import Operator, apply
-from onemodel.operators._promote import register_conversion, scalar
-from onemodel.tensors.dtypes import as_dtype, number_dtype
+from onemodel.operators._promote import quotient, register_conversion, scalar
+from onemodel.tensors.dtypes import as_dtype, get_default_dtype, number_dtype
 from onemodel.tensors.tensor import Tensor
 
 
 def scalar_tensor(value: Any, dtype: Any = None) -> Tensor:
-    """A 0-d tensor holding ``value``; a symbolic size stays symbolic (a Shape in the graph).
+    """A 0-d tensor holding ``value``; a symbolic size, or a quotient of some, stays symbolic.
 
     Raises TypeError for what is no number. Source: ``torch.scalar_tensor``.
     """
+    if isinstance(value, SizeRatio):
+        return quotient(value, get_default_dtype() if dtype is None else as_dtype(dtype))
     if isinstance(value, Size):
         wanted = as_dtype(np.int64 if dtype is None else dtype)
         return apply(OPERATOR, (), {"value": value, "dtype": wanted})
@@ -41,9 +44,7 @@ def opset_7(g: Any, value: Any, dtype: np.dtype) -> Any:
 
 register_conversion("scalar_tensor", scalar_tensor)
 
-CASES = (
-    Case((("batch", 3),), call=lambda x: x / x.shape[0], reference=lambda x: x / len(x)),
-)
+CASES = (Case((("batch", 3),), call=lambda x: x / x.shape[0], reference=lambda x: x / len(x)),)
 
 OPERATOR = Operator(
     "scalar_tensor",

@@ -78,7 +78,8 @@ def one(g: Any, extent: Extent) -> Any:
 def _write(g: Any, extent: Extent) -> Any:
     source = g.writer.sources.get(extent)
     if source is not None:
-        return _shape(g, *source, source[1] + 1)
+        value, axis = source
+        return _shape(g, value, axis, axis + 1)
     if not extent.is_atom:
         first, *others = (one(g, Extent(1, (atom,))) for atom in extent.atoms)
         result = first

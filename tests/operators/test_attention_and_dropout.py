@@ -57,9 +57,7 @@ def test_attention_is_one_node_from_23_on(opset: int, nodes: list[str] | None) -
 
 def test_attention_dropout_is_refused_in_a_trace() -> None:
     with pytest.raises(om.TraceException) as caught:
-        om.trace(
-            lambda x: om.scaled_dot_product_attention(x, x, x, dropout_p=0.1), draw(2, 4, 3)
-        )
+        om.trace(lambda x: om.scaled_dot_product_attention(x, x, x, dropout_p=0.1), draw(2, 4, 3))
     assert caught.value.code == "OM601"
 
 

@@ -95,8 +95,6 @@ def test_whole_factors_along_symbolic_axes_need_no_resize_11(opset: int, node: s
         ({"size": (3, 4)}, "needs 1 values"),
     ],
 )
-def test_arguments_that_do_not_fit_are_refused(
-    arguments: dict[str, object], message: str
-) -> None:
+def test_arguments_that_do_not_fit_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         om.interpolate(draw(1, 2, 4), **arguments)

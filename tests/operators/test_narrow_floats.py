@@ -45,9 +45,7 @@ def draw(case: Case, seed: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("dtype", list(TOLERANCE))
-@pytest.mark.parametrize(
-    ("name", "case"), ROWS, ids=[f"{name}-{case.name}" for name, case in ROWS]
-)
+@pytest.mark.parametrize(("name", "case"), ROWS, ids=[f"{name}-{case.name}" for name, case in ROWS])
 def test_a_narrow_result_is_near_the_single_one_and_gradients_are_narrow(
     name: str, case: Case, dtype: str
 ) -> None:

@@ -80,9 +80,7 @@ def test_a_normalized_shape_that_the_input_does_not_end_in_is_refused() -> None:
         om.layer_norm(draw(2, 4), 3)
 
 
-@pytest.mark.parametrize(
-    ("opset", "expected"), [(17, "LayerNormalization"), (16, "ReduceMean")]
-)
+@pytest.mark.parametrize(("opset", "expected"), [(17, "LayerNormalization"), (16, "ReduceMean")])
 def test_layer_norm_is_one_node_from_17_on(opset: int, expected: str) -> None:
     weight, bias = draw(4), draw(4)
     traced = om.trace(lambda x: om.layer_norm(x, 4, weight, bias), draw(2, 4), opset=opset)
