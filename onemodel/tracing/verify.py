@@ -10,19 +10,20 @@ from __future__ import annotations
 import random
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from onemodel.codes import CODES
 from onemodel.errors import AxisInvolved, CallSite, Rewrite, TraceException
-from onemodel.graph.ir import Graph, Node, Value
+from onemodel.graph.ir import Node
 from onemodel.session.session import Session
 from onemodel.tensors.generator import default_generator
 from onemodel.tracing import sites
+from onemodel.tracing.assignments import assignments, comes_out, fixed_sizes, flips, redraw, resized
+from onemodel.tracing.differences import Difference, close, compare_graphs
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation, TraceRecord
 
@@ -32,26 +33,8 @@ EagerRun = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 SIZES_TRIED = 2
 """How many other assignments of the symbols must agree."""
 
-_MOST_ELEMENTS = 1 << 24
-
 _SHIFT = 98_765_432
 """Seconds by which the repeat on the same example has another clock."""
-
-_STEPS = ((1, 1), (1, -1), (2, 0), (1, 3), (3, 0), (1, 2), (1, 5), (4, 0), (1, 8), (1, 11))
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The first thing in which two recordings of one model differ."""
-
-    what: str
-    node: Node | None
-    number: str = ""
-
-    @property
-    def site(self) -> CallSite | None:
-        origin = self.node.origin if self.node is not None else None
-        return origin.site if origin is not None else None
 
 
 def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager: EagerRun) -> str:
@@ -63,10 +46,10 @@ def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager:
     DATA_DEPENDENT where other values do, SYMBOLIC_SHAPE where other sizes do.
     """
     generator = np.random.default_rng(0)
-    with _generators_restored(), clock_shifted():
+    with _unnoticed(), clock_shifted():
         again = run(feeds)
     _same_example(first, again)
-    with _generators_restored():
+    with _unnoticed():
         redrawn = {n: redraw(a, a.shape, generator) for n, a in feeds.items()}
         ran = _other_values(first, run, redrawn)
     if not first.symbols:
@@ -84,12 +67,17 @@ def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager:
 
 
 @contextmanager
-def _generators_restored() -> Iterator[None]:
-    """Global random generators go on after a repeat as if it had not been."""
+def _unnoticed() -> Iterator[None]:
+    """Global random generators go on after a repeat as if it had not been.
+
+    Numerical warnings of sizes and values that nobody asked for are not shown.
+    """
     python_state, numpy_state = random.getstate(), np.random.get_state()
     own_state = default_generator.get_state()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield
     finally:
         default_generator.set_state(own_state)
         random.setstate(python_state)
@@ -173,30 +161,58 @@ def _other_sizes(
     """Assignments at which the model gave the same, and the first at which it failed."""
     tried: list[dict[str, int]] = []
     failed: tuple[dict[str, int], Exception] | None = None
-    flips = list(_flips(first))
+    flipped = list(flips(first))
     session = Session(first.graph)
-    for sizes in [*flips, *_assignments(first.symbols, _fixed_sizes(first.graph))]:
-        if len(tried) >= SIZES_TRIED + len(flips):
+    for sizes in [*flipped, *assignments(first.symbols, fixed_sizes(first.graph))]:
+        if len(tried) >= SIZES_TRIED + len(flipped):
             break
-        resized = _resized(first, feeds, sizes, generator)
-        if resized is None or sizes in tried:
+        other_feeds = resized(first, feeds, sizes, generator)
+        if other_feeds is None or sizes in tried:
+            continue
+        if min(sizes.values()) < 2:
+            _at_size_one(first, eager, session, other_feeds, sizes)
             continue
         try:
-            with _generators_restored():
-                other = run(resized)
+            with _unnoticed():
+                other = run(other_feeds)
         except TraceException as error:
             if error.code == "OM407":
                 continue  # these numbers meet the model's own; others tell more
-            failure = _unless_right(error, session, eager, resized)
+            failure = _unless_right(error, session, eager, other_feeds)
             failed = failed or (None if failure is None else (sizes, failure))
             continue
         except Exception as error:
             failed = failed or (sizes, error)
             continue  # the model itself does not run at this size
         _same_graph(first, other, sizes)
-        _same_results(first, other, session, resized, sizes)
+        wanted = {name: value.array for name, value in other.outputs.items()}
+        _same_results(first, wanted, session, other_feeds, sizes)
         tried.append(sizes)
+    ones = dict.fromkeys(first.symbols, 1)
+    smallest = resized(first, feeds, ones, generator)
+    if tried and smallest is not None and _at_size_one(first, eager, session, smallest, ones):
+        tried.append(ones)
     return tried, failed
+
+
+def _at_size_one(
+    first: TracedModel,
+    eager: EagerRun,
+    session: Session,
+    feeds: Mapping[str, np.ndarray],
+    sizes: Mapping[str, int],
+) -> bool:
+    """Compare results where no trace can begin; whether the model runs there at all.
+
+    A size of 1 broadcasts, and models ask for it: ``if x.shape[0] == 1``.
+    """
+    try:
+        with _unnoticed():
+            wanted = eager(feeds)
+    except Exception:
+        return False
+    _same_results(first, wanted, session, feeds, sizes)
+    return True
 
 
 def _unless_right(
@@ -207,7 +223,7 @@ def _unless_right(
     Returns the model's own error, where it does not run there at all.
     """
     try:
-        with _generators_restored():
+        with _unnoticed():
             wanted = eager(feeds)
     except Exception as error:
         return error
@@ -215,7 +231,7 @@ def _unless_right(
         results = session.run(dict(feeds))
     except Exception:
         raise refusal from None
-    if any(not close(results[name], array) for name, array in wanted.items()):
+    if any(n not in results or not close(results[n], array) for n, array in wanted.items()):
         raise refusal
     return None
 
@@ -282,250 +298,32 @@ def _place(site: CallSite | None) -> str:
 
 def _same_results(
     first: TracedModel,
-    other: TracedModel,
+    wanted: Mapping[str, np.ndarray],
     session: Session,
     feeds: Mapping[str, np.ndarray],
     sizes: Mapping[str, int],
 ) -> None:
     text = ", ".join(f"{k}={v}" for k, v in sizes.items())
+    spent = next((s for s in first.specialisations if comes_out(s, sizes) is False), None)
+    code = "OM401" if spent is None else "OM405"
+    cause = "" if spent is None else f"; {spent.message}"
     try:
         results = session.run(dict(feeds))
     except Exception as error:
-        raise _refusal(
-            "OM401",
-            f"the graph does not run at {text}: {error}",
-            Difference("", None),
-            first,
-        ) from error
-    for name, value in other.outputs.items():
-        got, wanted = results[name], value.array
-        if not close(got, wanted):
-            node = first.outputs[name].graph_value.producer
+        message = f"the graph does not run at {text}: {error}{cause}"
+        raise _refusal(code, message, Difference("", None), first, spent) from error
+    for name, array in wanted.items():
+        if name not in results or not close(results[name], array):
+            got = list(results[name].shape) if name in results else "none"
+            node = first.outputs[name].graph_value.producer if name in first.outputs else None
             raise _refusal(
-                "OM401",
+                code,
                 f"at {text} the graph gives another {name!r} than the model "
-                f"(shape {list(got.shape)} against {list(wanted.shape)})",
+                f"(shape {got} against {list(array.shape)}){cause}",
                 Difference("", node),
                 first,
+                spent,
             )
-
-
-def close(got: np.ndarray, wanted: np.ndarray, tolerance: float = 1e-4) -> bool:
-    """Equal within ``tolerance`` of the largest magnitude; NaN and infinities in place."""
-    if got.dtype != wanted.dtype or got.shape != wanted.shape:
-        return False
-    if wanted.dtype.kind not in "fcV":
-        return bool(np.array_equal(got, wanted))
-    if wanted.dtype.itemsize == 2:
-        tolerance = 2e-2
-    a = got.astype(np.complex128 if wanted.dtype.kind == "c" else np.float64)
-    b = wanted.astype(a.dtype)
-    finite = np.isfinite(b)
-    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-        return False
-    scale = max(1.0, float(np.abs(b[finite]).max(initial=0.0)))
-    return bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance * scale))
-
-
-# --- comparing recordings -------------------------------------------------------------------
-
-
-def compare_graphs(first: Graph, other: Graph) -> Difference | None:
-    """The first node, constant or axis in which two recordings differ, or None."""
-    for one, two in zip(first.nodes, other.nodes, strict=False):
-        found = _compare_nodes(one, two, first, other)
-        if found is not None:
-            return found
-    if len(first.nodes) != len(other.nodes):
-        longer = first if len(first.nodes) > len(other.nodes) else other
-        node = longer.nodes[min(len(first.nodes), len(other.nodes))]
-        return Difference(f"{len(first.nodes)} nodes against {len(other.nodes)}", node)
-    for one, two in zip(first.outputs, other.outputs, strict=False):
-        if one.name != two.name or _constant(first, one) != _constant(other, two):
-            return Difference(f"output {one.name!r}", one.producer)
-    return None
-
-
-def _compare_nodes(one: Node, two: Node, first: Graph, other: Graph) -> Difference | None:
-    if one.op_type != two.op_type or one.domain != two.domain:
-        return Difference(f"a node {one.op_type} against {two.op_type}", one)
-    if len(one.inputs) != len(two.inputs):
-        return Difference(f"{one.op_type} with {len(one.inputs)} against {len(two.inputs)}", one)
-    for a, b in zip(one.inputs, two.inputs, strict=True):
-        if a is None or b is None:
-            if a is not b:
-                return Difference(f"{one.op_type} with and without an operand", one)
-            continue
-        left, right = first.initializers.get(a), other.initializers.get(b)
-        if left is not None and right is not None:
-            if not _equal(left, right):
-                numbers = _numbers(left, right)
-                return Difference(f"constant {a.name!r} of {one.op_type}{numbers}", one, numbers)
-        elif a.name != b.name:
-            return Difference(f"{one.op_type} reads {a.name!r} against {b.name!r}", one)
-    if not _equal_attributes(one.attributes, two.attributes):
-        return Difference(f"attributes of {one.op_type}", one)
-    for a, b in zip(one.outputs, two.outputs, strict=False):
-        if str(a.shape) != str(b.shape):
-            return Difference(f"{a.name!r} has axes {_axes(a)} against {_axes(b)}", one)
-    return None
-
-
-def _axes(value: Value) -> str:
-    shape = value.shape or ()
-    return "[" + ", ".join(str(d) for d in shape) + "]"
-
-
-def _constant(graph: Graph, value: Value) -> bytes | None:
-    array = graph.initializers.get(value)
-    return None if array is None else array.tobytes()
-
-
-def _equal(left: np.ndarray, right: np.ndarray) -> bool:
-    if left.shape != right.shape or left.dtype != right.dtype:
-        return False
-    return left is right or left.tobytes() == right.tobytes()
-
-
-def _numbers(left: np.ndarray, right: np.ndarray) -> str:
-    """The baked sizes, where the constants are sizes; shapes otherwise. Never data."""
-    if left.shape != right.shape:
-        return f" (shape {list(left.shape)} against {list(right.shape)})"
-    if left.dtype == np.int64 == right.dtype and left.size <= 8:
-        return f" ({left.ravel().tolist()} against {right.ravel().tolist()})"
-    return f" (shape {list(left.shape)}, other contents)"
-
-
-def _equal_attributes(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    if left.keys() != right.keys():
-        return False
-    for name, one in left.items():
-        two = right[name]
-        if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-            if not _equal(one, two):
-                return False
-        elif one != two:
-            return False
-    return True
-
-
-# --- other inputs ---------------------------------------------------------------------------
-
-
-def redraw(
-    example: np.ndarray, shape: tuple[int, ...], generator: np.random.Generator
-) -> np.ndarray:
-    """Other values of the same kind: drawn from the example's own, floats jittered.
-
-    Integers and bool are resampled, so that indices stay inside their tables.
-    """
-    if example.size == 0:
-        return np.zeros(shape, example.dtype)
-    drawn = example.ravel()[generator.integers(0, example.size, size=shape)]
-    if example.dtype.kind not in "fV":
-        return np.asarray(drawn, example.dtype)
-    wide = np.asarray(drawn, np.float64)
-    spread = float(np.nanstd(np.where(np.isfinite(wide), wide, np.nan))) if wide.size else 0.0
-    noise = generator.normal(0.0, (spread or 1.0) * 0.3, size=shape)
-    return np.asarray(wide + noise).astype(example.dtype)
-
-
-def _resized(
-    first: TracedModel,
-    feeds: Mapping[str, np.ndarray],
-    sizes: Mapping[str, int],
-    generator: np.random.Generator,
-) -> dict[str, np.ndarray] | None:
-    """Feeds at another assignment, or None where they would be too large."""
-    resized = {}
-    for value in first.inputs:
-        shape = tuple(e.evaluate(sizes) for e in value.axes)
-        if np.prod(shape, dtype=np.float64) > _MOST_ELEMENTS:
-            return None
-        resized[value.name] = redraw(feeds[value.name], shape, generator)
-    return resized
-
-
-def _fixed_sizes(graph: Graph) -> set[int]:
-    """Sizes that the model itself has: a symbol of the same size tells less."""
-    fixed: set[int] = set()
-    for value in graph.values():
-        fixed.update(dim for dim in value.shape or () if isinstance(dim, int))
-    for array in graph.initializers.values():
-        if array.dtype == np.int64 and array.size <= 8:
-            fixed.update(int(number) for number in array.ravel())
-    return fixed
-
-
-def _assignments(symbols: Mapping[str, int], fixed: set[int]) -> Iterator[dict[str, int]]:
-    """Other sizes, all different: a little more, the double, a little less ...
-
-    First the ones that avoid the model's ``fixed`` sizes, then, for models that only run at
-    multiples of something, those that do not; last, for models whose sizes are one apart, the
-    same step for all.
-    """
-    later = []
-    for sizes in _spread(symbols):
-        if fixed.isdisjoint(sizes.values()):
-            yield sizes
-        else:
-            later.append(sizes)
-    yield from later
-    if len(symbols) > 1:
-        yield from ({symbol: size + step for symbol, size in symbols.items()} for step in (1, 2))
-
-
-def _spread(symbols: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    for scale, offset in _STEPS:
-        sizes: dict[str, int] = {}
-        for position, (symbol, size) in enumerate(symbols.items()):
-            wanted = max(2, size * scale + offset * (1 + position))
-            while wanted in sizes.values():
-                wanted += size if scale > 1 else 1
-            sizes[symbol] = wanted
-        if sizes != dict(symbols):
-            yield sizes
-
-
-def _flips(first: TracedModel) -> Iterator[dict[str, int]]:
-    """For every recorded comparison of a size, an assignment at which it comes out otherwise."""
-    seen: list[dict[str, int]] = []
-    for spent in first.specialisations:
-        if spent.other is None or not isinstance(spent.outcome, (bool, np.bool_)):
-            continue
-        found = _flip(spent, first.symbols)
-        if found is not None and found not in seen:
-            seen.append(found)
-            yield found
-        if len(seen) >= 8:
-            return
-
-
-def _flip(spent: Specialisation, symbols: Mapping[str, int]) -> dict[str, int] | None:
-    compare = _COMPARISONS.get(spent.operation)
-    if compare is None or spent.other is None:
-        return None
-    for symbol in sorted(spent.extent.symbols() | spent.other.symbols()):
-        at = {**symbols, symbol: 0}
-        targets = {spent.other.evaluate(at), spent.extent.evaluate(at)} | set(symbols.values())
-        near = [t + d for t in sorted(targets) for d in (-1, 0, 1, 2)]
-        for candidate in [*near, 2, symbols[symbol] * 2, symbols[symbol] + 1]:
-            sizes = {**symbols, symbol: candidate}
-            if candidate < 2 or len(set(sizes.values())) != len(sizes):
-                continue
-            if compare(spent.extent.evaluate(sizes), spent.other.evaluate(sizes)) != spent.outcome:
-                return sizes
-    return None
-
-
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-}
 
 
 def _refusal(

@@ -58,6 +58,18 @@ def branch_on_any_size(x):
     return x * 2 if x.shape[0] > 0 else x
 
 
+def branch_on_size_one(x):
+    if x.shape[0] == 1:  # <-
+        return x[0]
+    return x.sum(0) / x.shape[0] + 1
+
+
+def branch_that_says_the_same(x):
+    if x.shape[0] == 1:
+        return x[0]
+    return x.amax(0)
+
+
 def square_root_of_size(x):
     return x / math.sqrt(x.shape[0])  # <-
 
