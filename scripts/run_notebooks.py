@@ -88,7 +88,7 @@ def normalised(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookN
         for output in cell.get("outputs", ()):
             _name_models(output, ids, name)
         if "outputs" in cell:
-            cell["outputs"] = _stable(cell["outputs"])
+            cell["outputs"] = _stable(_joined(cell["outputs"]))
     return notebook
 
 
@@ -99,6 +99,19 @@ def _name_models(output: Any, ids: dict[str, str], name: str) -> None:
         number = len(ids)
         digest = hashlib.sha256(f"{name}:{number}".encode()).hexdigest()[:32]
         view["model_id"] = ids.setdefault(view["model_id"], digest)
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """Neighbouring parts of one stream as one: where a stream is cut is a matter of moments."""
+    joined: list[Any] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if last is not None and output["output_type"] == last["output_type"] == "stream":
+            if output["name"] == last["name"]:
+                last["text"] += output["text"]
+                continue
+        joined.append(output)
+    return joined
 
 
 def _stable(part: Any) -> Any:

@@ -282,7 +282,8 @@ def _text_lines(data: AxesData) -> list[str]:
     for atom in data.atoms:
         size = "" if atom.example is None else f" = {atom.example}"
         kind = "declared" if atom.declared else f"derived, first in {atom.owner}"
-        lines.append(f"  {atom.text}{size}  ({kind}; on {atom.axes} axes)")
+        places_word = "axis" if atom.axes == 1 else "axes"
+        lines.append(f"  {atom.text}{size}  ({kind}; on {atom.axes} {places_word})")
     rows, left = text.capped(
         (r.operator, r.name, f"{r.dtype}[{', '.join(c.text for c in r.chips or ())}]", r.place)
         for r in data.rows
