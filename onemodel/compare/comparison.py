@@ -108,11 +108,14 @@ def _rows(
             for label, here in differences.items()
             if here.kind is DifferenceClass.MISSING and label in inherited
         }
-        tainted[value] = beyond | missing
+        # Where the reference has no such value, another column judges; one that differs further
+        # up can acquit nobody.
+        unjudged = inherited if judge.label in inherited else set()
+        tainted[value] = beyond | missing | unjudged
         # NaN, infinity, dtype and shape begin anew where no operand has such a difference.
         upset = set().union(*(broken.get(v, ()) for v in node.inputs if v is not None))
         breaking = {label for label in beyond if differences[label].kind in NOT_NUMERIC}
-        broken[value] = breaking | (missing & upset)
+        broken[value] = breaking | ((missing | unjudged) & upset)
         begins = (beyond - inherited) | (breaking - upset)
         rows.append(
             Row(

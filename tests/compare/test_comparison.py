@@ -137,6 +137,24 @@ def test_a_difference_is_inherited_across_values_a_column_does_not_have():
     assert report.row("y2").status("given") == "inherited"
 
 
+def test_a_difference_is_inherited_across_values_the_reference_does_not_have():
+    known = values_of(mlp())
+    brought = {"y0": known["y0"] + 1, "y2": known["y2"] + 1, "y3": known["y3"]}
+    report = compare(mlp(), {"x": X}, against=(brought, "session"))
+    assert report.row("y0").introduced["session"]
+    assert report.row("m1").reference == "session"
+    assert report.row("y2").status("session") == "inherited"
+    assert sum(row.introduced["session"] for row in report.rows) == 1
+
+
+def test_a_column_that_agrees_with_a_sound_substitute_of_the_reference_starts_anew():
+    known = values_of(mlp())
+    brought = {"y0": known["y0"], "y1": known["y1"], "y3": known["y3"]}
+    other = {**known, "y0": known["y0"] + 1, "y3": known["y3"] + 1}
+    report = compare(mlp(), {"x": X}, against=(brought, "session", ("other", other)))
+    assert [row.value for row in report.rows if row.introduced["other"]] == ["y0", "y3"]
+
+
 def test_classes_other_than_numbers_are_found_in_a_column():
     known = values_of(mlp())
     brought = dict(known)
