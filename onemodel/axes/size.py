@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from onemodel.axes import ratio
 from onemodel.axes.extent import AxesError, Extent, as_extent
 
 MAX_EXACT_POWER = 8
@@ -66,7 +67,8 @@ class Size:
     Not a subclass of ``int``, so that ``range(size)`` and ``np.zeros(size)`` go through
     ``__index__`` and are noticed; registered as ``numbers.Integral``. ``+ - * // %``, ``divmod``
     and small powers with integers give a size again, or a plain integer where the result is the
-    same for every assignment. Comparisons that no assignment can change are not told.
+    same for every assignment; ``/`` gives a :class:`~onemodel.axes.ratio.SizeRatio`.
+    Comparisons that no assignment can change are not told.
 
     Args:
         extent: what the size stands for.
@@ -108,6 +110,8 @@ class Size:
         self, symbol: str, function: Callable[[Any, Any], Any], other: Any, reflected: bool = False
     ) -> Any:
         """Arithmetic that leaves the integers: with the plain number, and told."""
+        if isinstance(other, ratio.SizeRatio):
+            return NotImplemented
         if not isinstance(other, (numbers.Number, np.ndarray, np.generic)):
             return NotImplemented
         number = plain(other) if isinstance(other, Size) else other
@@ -154,6 +158,29 @@ class Size:
     def __rdivmod__(self, other: Any) -> Any:
         return (other // self, other % self) if _integral(other) else NotImplemented
 
+    def _quotient(self, left: Any, right: Any) -> Any:
+        """``left / right``, where one of the two is this size."""
+        if isinstance(left if right is self else right, ratio.SizeRatio):
+            return NotImplemented
+        above, below = ratio.fraction(left), ratio.fraction(right)
+        if above is None or below is None:
+            other, reflected = (left, True) if right is self else (right, False)
+            return self._number("/", operator.truediv, other, reflected)
+        numerator, denominator = above[0] * below[1], above[1] * below[0]
+        value = plain(numerator) / plain(denominator)
+        try:
+            whole = extent_of(numerator) // extent_of(denominator)
+            fixed = whole.is_static and whole * extent_of(denominator) == extent_of(numerator)
+        except AxesError:
+            return self._consume("/", value)
+        return value if fixed else ratio.SizeRatio(numerator, denominator, value)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._quotient(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._quotient(other, self)
+
     def __neg__(self) -> Any:
         return self._exact("-", operator.mul, self, -1)
 
@@ -175,12 +202,6 @@ class Size:
 
     def __rpow__(self, base: Any) -> Any:
         return self._number("**", operator.pow, base, reflected=True)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._number("/", operator.truediv, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._number("/", operator.truediv, other, reflected=True)
 
     def __and__(self, other: Any) -> Any:
         return self._number("&", operator.and_, other)
@@ -214,6 +235,8 @@ class Size:
 
     def _compare(self, symbol: str, function: Callable[[Any, Any], bool], other: Any) -> Any:
         if not _integral(other):
+            if isinstance(other, ratio.SizeRatio):
+                return NotImplemented
             if isinstance(other, (numbers.Real, np.ndarray, np.floating)):
                 return self._consume(symbol, function(self.value, other))
             return NotImplemented

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from onemodel.axes.ratio import SizeRatio
 from onemodel.axes.size import Size
 from onemodel.tensors.dtypes import (
     category,
@@ -29,7 +30,7 @@ _convert: dict[str, Callable[..., Tensor]] = {}
 
 
 def register_conversion(name: str, function: Callable[..., Tensor]) -> None:
-    """``to`` and ``scalar_tensor`` introduce themselves."""
+    """``to``, ``scalar_tensor`` and ``div`` introduce themselves."""
     _convert[name] = function
 
 
@@ -69,9 +70,21 @@ def operand(value: Any, dtype: np.dtype) -> Tensor:
         return value if value._array.dtype == dtype else _convert["to"](value, dtype)
     if isinstance(value, Size):
         return _convert["scalar_tensor"](value, dtype)
+    if isinstance(value, SizeRatio):
+        return quotient(value, dtype)
     if isinstance(value, np.ndarray):
         return Tensor(np.asarray(value, dtype))
     return scalar(value, dtype)
+
+
+def quotient(value: SizeRatio, dtype: np.dtype) -> Tensor:
+    """The quotient of two sizes as a 0-d tensor that a graph computes.
+
+    One division in float32 or wider rounds as Python's does, whatever dtype it goes to.
+    """
+    wide = dtype if dtype.kind in "fc" and dtype.itemsize >= 4 else np.dtype(np.float32)
+    parts = (operand(value.numerator, wide), operand(value.denominator, wide))
+    return operand(_convert["div"](*parts), dtype)
 
 
 def operands(operator: str, *values: Any) -> tuple[Sequence[Tensor], np.dtype]:
@@ -110,6 +123,8 @@ def meet(operator: str, values: Sequence[Any]) -> np.dtype:
             plain.append(value)
         elif isinstance(value, Size):
             plain.append(1)
+        elif isinstance(value, SizeRatio):
+            plain.append(1.0)
         else:
             try:
                 number_dtype(value)
@@ -138,6 +153,8 @@ def as_tensor(operator: str, name: str, value: Any) -> Tensor:
         return Tensor(value)
     if isinstance(value, Size):
         return _convert["scalar_tensor"](value, np.dtype(np.int64))
+    if isinstance(value, SizeRatio):
+        return quotient(value, get_default_dtype())
     try:
         return scalar(value, number_dtype(value))
     except TypeError:
@@ -148,6 +165,8 @@ def as_tensor(operator: str, name: str, value: Any) -> Tensor:
 
 def floating(operator: str, name: str, value: Any) -> Tensor:
     """``value`` as a floating tensor; integers and bool are converted to the default dtype."""
+    if isinstance(value, Tensor) and value._array.dtype.kind == "f":
+        return value
     tensor = as_tensor(operator, name, value)
     if category(tensor._array.dtype) >= 2:
         return tensor
@@ -186,6 +205,8 @@ def normalize_dims(operator: str, dim: Any, ndim: int) -> tuple[int, ...]:
     """One axis, several, or None for all, as a sorted tuple without repetition."""
     if dim is None:
         return tuple(range(ndim))
+    if type(dim) is int and -ndim <= dim < ndim:
+        return (dim % ndim,)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     found = [normalize_dim(operator, d, ndim) for d in dims]
     if len(set(found)) != len(found):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
+from onemodel.axes.ratio import SizeRatio
 from onemodel.axes.size import Size
 from onemodel.kernels import clip as kernel
 from onemodel.operators._case import Case, In
@@ -18,6 +19,8 @@ from onemodel.operators.clamp_min import clamp_min
 from onemodel.symbolic.helpers import clip
 from onemodel.tensors.tensor import Tensor
 
+_BY_TENSOR = (Tensor, np.ndarray, Size, SizeRatio)
+
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
     """Each element, no smaller than ``min`` and no larger than ``max`` (numbers or tensors).
@@ -28,7 +31,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
     """
     if min is None and max is None:
         raise ValueError("clamp: needs min, max or both")
-    if isinstance(min, (Tensor, np.ndarray, Size)) or isinstance(max, (Tensor, np.ndarray, Size)):
+    if isinstance(min, _BY_TENSOR) or isinstance(max, _BY_TENSOR):
         result = as_tensor("clamp", "input", input)
         result = result if min is None else clamp_min(result, min)
         return result if max is None else clamp_max(result, max)

@@ -11,7 +11,7 @@ from onemodel.kernels import div as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, conjugate, floor_quotient
 from onemodel.operators._operator import Operator, apply, apply_floats
-from onemodel.operators._promote import operand, operands, unbroadcast
+from onemodel.operators._promote import operand, operands, register_conversion, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.dtypes import category, get_default_dtype
 from onemodel.tensors.tensor import Tensor
@@ -89,6 +89,8 @@ def reference(input: np.ndarray, other: np.ndarray, rounding_mode: str | None = 
 def _nonzero(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return generator.integers(1, 5, shape) * generator.choice([-1, 1], shape)
 
+
+register_conversion("div", div)
 
 CASES = (
     Case((("batch", 3), In(("batch", 3), low=0.5)), reference=reference),

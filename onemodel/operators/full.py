@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from onemodel.axes.extent import Extent
+from onemodel.axes.ratio import SizeRatio
 from onemodel.axes.size import strip_sizes
 from onemodel.operators._case import Case
 from onemodel.operators._creation import fill, finish, size_axes
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._sizes import shape_argument
+from onemodel.operators.expand import expand
+from onemodel.operators.scalar_tensor import scalar_tensor
 from onemodel.tensors.dtypes import as_dtype, number_dtype
 from onemodel.tensors.tensor import Tensor
 
@@ -19,11 +22,14 @@ from onemodel.tensors.tensor import Tensor
 def full(size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of shape ``size`` holding ``fill_value`` everywhere.
 
-    ``size``: integers, or sizes of a traced tensor, which stay symbolic. ``dtype``: that of the
-    number where it is left out. Raises ValueError for a negative size. Source: ``torch.full``;
-    ONNX ConstantOfShape-9 (Expand-8 below).
+    ``size``: integers, or sizes of a traced tensor, which stay symbolic, as they do in
+    ``fill_value``. ``dtype``: that of the number where it is left out. Raises ValueError for a
+    negative size. Source: ``torch.full``; ONNX ConstantOfShape-9 (Expand-8 below).
     """
     shape = shape_argument("full", (size,))
+    if isinstance(fill_value, SizeRatio):
+        one = scalar_tensor(fill_value, dtype)
+        return finish(expand(one, shape), requires_grad)
     if isinstance(fill_value, Tensor):
         wanted = fill_value.dtype if dtype is None else as_dtype(dtype)
         fill_value = fill_value.item()
@@ -58,6 +64,13 @@ CASES = (
         reference=lambda x: x + len(x),
         lowest=8,
         name="of a size",
+    ),
+    Case(
+        (("batch", 3),),
+        call=lambda x: x + full((x.shape[0], 1), 1 / x.shape[0]),
+        reference=lambda x: x + 1 / len(x),
+        lowest=8,
+        name="of a quotient",
     ),
     Case(
         (("batch", 3),),

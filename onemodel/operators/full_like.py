@@ -24,6 +24,14 @@ def full_like(
     return full(input.shape, fill_value, dtype=wanted, requires_grad=requires_grad)
 
 
+def _new(
+    input: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """``x.new_full((2, 3), 1.5)``: a tensor of one value in the dtype of this one."""
+    wanted = input.dtype if dtype is None else dtype
+    return full(size, fill_value, dtype=wanted, requires_grad=requires_grad)
+
+
 CASES = (
     Case(
         (("batch", 3),),
@@ -31,6 +39,15 @@ CASES = (
         reference=lambda x: x * 2.5,
         lowest=8,
     ),
+    Case(
+        (("batch", 3),),
+        call=lambda x: x * x.new_full((x.shape[0], 1), 2.5),
+        reference=lambda x: x * 2.5,
+        lowest=8,
+        name="new_full",
+    ),
 )
 
 OPERATOR = Composite("full_like", declaration=full_like, cases=CASES)
+
+ALSO = (Composite("new_full", declaration=_new, methods=("new_full",), public=False),)

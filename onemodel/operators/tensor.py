@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onemodel.axes.extent import Axes, Extent, static_axes
+from onemodel.axes.ratio import SizeRatio
 from onemodel.axes.size import Size, contains_size, strip_sizes
 from onemodel.operators._case import Case
 from onemodel.operators._creation import finish
@@ -25,7 +26,7 @@ def tensor(data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     for other objects, TraceException where a traced tensor would be copied to its values.
     Source: ``torch.tensor``.
     """
-    if isinstance(data, Size):
+    if isinstance(data, (Size, SizeRatio)):
         return finish(scalar_tensor(data, dtype), requires_grad)
     if contains_size(data):
         return finish(_sized(data, dtype), requires_grad)
