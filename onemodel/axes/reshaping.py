@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onemodel.axes.extent import Axes, AxesError, Extent, axes_text, evaluate_axes
+from onemodel.axes.multiples import as_multiples
 
 MAX_CANDIDATES = 4096
 """How many ways to place atoms are tried before the reshape is refused."""
@@ -258,11 +259,13 @@ def _solve_group(
 
 
 def _inexpressible(axes: Axes, target: Target, total: Extent) -> AxesError:
+    known = _product(size for size in target if size != -1)
     return AxesError(
         f"the reshape of {axes_text(axes)} to {axes_text(target)} keeps the element count at the "
         f"example's sizes only: {total} elements are not those of the new shape at every size",
         extents=axes,
         rewrites=(
+            *(() if -1 in target else as_multiples(total, known)),
             ("take the sizes from the tensor's shape", "b = x.shape[0]; x.reshape(b, -1)"),
             ("leave the symbolic axis open", "x.reshape(-1, 8)"),
         ),

@@ -12,6 +12,7 @@ import string
 from collections.abc import Sequence
 
 from onemodel.axes.extent import Axes, AxesError, Extent, as_extent, axes_text
+from onemodel.axes.multiples import as_multiples
 from onemodel.axes.reshaping import ReshapeSolution, fresh_sizes, reshape, solve_reshape
 from onemodel.axes.windows import conv, conv_transpose, pad, pool, slice_
 
@@ -118,7 +119,8 @@ def same_extent(left: Extent, right: Extent, where: str = "broadcasting") -> Ext
     raise AxesError(
         f"{where}: the symbolic axes {left} and {right} are equal in the example only",
         extents=(left, right),
-        rewrites=(("declare both axes with one symbol, if they are always equal", ""),),
+        rewrites=as_multiples(left, right)
+        or (("declare both axes with one symbol, if they are always equal", ""),),
     )
 
 

@@ -60,8 +60,9 @@ def opset_7(g: Any, input: Any, shifts: tuple[Any, ...], dims: tuple[int, ...]) 
         size, amount = as_extent(input.shape[dim]), as_extent(shift)
         if amount == 0 or size in (0, 1):
             continue
-        if amount.is_static and abs(amount.value) == 1:
-            cut = -amount  # fits an axis of any size
+        near = amount.is_static and abs(amount.value)
+        if near == 1 or (near and size.at_least(near)):
+            cut = -amount  # fits an axis of any such size
         else:
             cut = size - amount % size
             if cut == size:

@@ -6,12 +6,10 @@ function takes the graph context ``g`` first; what was written before is found i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from onemodel.axes.extent import Atom, Extent, as_extent
-
-_ONE = Extent(1)
 
 
 def vector(g: Any, extents: Sequence[Extent]) -> Any:
@@ -91,9 +89,11 @@ def _write(g: Any, extent: Extent) -> Any:
     atom = extent.atoms[0]
     if not atom.operation:
         return _divided(g, extent, atom)
+    if atom.operation == "floordiv":
+        return _floordiv(g, *atom.operands)
     first, *rest = (g.size(part) for part in atom.operands)
     for part in rest:
-        first = _OPERATIONS[atom.operation](g, first, part)
+        first = g.op(_NODES[atom.operation], first, part)
     return first
 
 
@@ -124,17 +124,15 @@ def _write_shape(g: Any, value: Any, start: int, end: int) -> Any:
     return g.op("Gather", whole, g.ints(range(start, end)), axis=0)
 
 
-def _floordiv(g: Any, a: Any, b: Any) -> Any:
-    # ONNX divides integers toward zero; a dividend such as w - 3 may be negative.
+def _floordiv(g: Any, dividend: Extent, divisor: Extent) -> Any:
+    a, b = g.size(dividend), g.size(divisor)
     quotient = g.op("Div", a, b)
+    if dividend.at_least(0) and divisor.at_least(1):
+        return quotient
+    # ONNX divides integers toward zero; a dividend such as w - 3 may be negative.
     remainder = g.op("Sub", a, g.op("Mul", quotient, b))
     negative = g.op("Cast", g.op("Less", remainder, g.ints([0])), to=7)
     return g.op("Sub", quotient, negative)
 
 
-_OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "sum": lambda g, a, b: g.op("Add", a, b),
-    "floordiv": _floordiv,
-    "max": lambda g, a, b: g.op("Max", a, b),
-    "min": lambda g, a, b: g.op("Min", a, b),
-}
+_NODES = {"sum": "Add", "max": "Max", "min": "Min"}

@@ -13,8 +13,9 @@ from onemodel.axes.size import Size
 from onemodel.errors import TraceException
 from onemodel.symbolic.registry import Overrides
 from onemodel.tensors.tensor import Tensor, as_array
+from onemodel.tracing.declaring import AxisNames
 from onemodel.tracing.model import TracedModel
-from onemodel.tracing.tracer import AxisNames, Tracer
+from onemodel.tracing.tracer import Tracer
 from onemodel.tracing.value import TracedValue, TraceRecord
 from onemodel.tracing.verify import verify as verify_run
 
@@ -40,6 +41,7 @@ def trace(
             inputs of their own (``state_0``). Flags, numbers and None are passed as they are.
         axes: names of symbolic axes, by parameter name (``{"x": {0: "batch"}}``) or in the
             order of the arguments; per input {axis: symbol} or a sequence with None.
+            ``"4*rows"`` names a part of an axis whose size is always a multiple.
         opset: the target, 7 to the newest the installed ``onnx`` knows.
         verify: repeat the run on the same example, on other values, and at two other sizes,
             and refuse what differs. Without it the result says that nothing was verified.

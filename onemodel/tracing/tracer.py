@@ -28,6 +28,7 @@ from onemodel.tensors import seam
 from onemodel.tensors.tensor import Tensor, as_array
 from onemodel.tracing import refusal, sites
 from onemodel.tracing.constants import Constants
+from onemodel.tracing.declaring import AxisNames, declare_axes
 from onemodel.tracing.finishing import complete
 from onemodel.tracing.lowering import IR_VERSIONS, lower, new_writer
 from onemodel.tracing.model import TracedModel
@@ -36,8 +37,6 @@ from onemodel.tracing.value import Specialisation, TracedValue, TraceRecord
 
 if not REGISTRY.names():
     fill(REGISTRY, TABLE)
-
-AxisNames = Mapping[int, str] | Sequence[str | None] | None
 
 
 class Tracer:
@@ -163,15 +162,16 @@ class Tracer:
         """Declare a graph input and return the traced tensor that stands for it.
 
         ``example``: tensor, array or nested numbers; ``axes``: names of symbolic axes, as
-        {axis: name} or a sequence with None for fixed ones. Raises INVALID_USAGE for a name
-        used twice, an example size below 2, or one that equals another symbol's.
+        {axis: name} or a sequence with None for fixed ones; ``"4*rows"`` declares a multiple.
+        Raises INVALID_USAGE for a name used twice, a symbol whose example size is below 2 or
+        equals another's, a size that is not the multiple declared.
         """
         self._check_open("input()")
         self._claim(name, "an input")
         if isinstance(example, Tensor) and example._mark is not None:
             raise self.exception("OM508", "input()", f"the example for {name!r} is itself traced")
         array = self._example(name, example)
-        extents = self._axes(name, array, axes)
+        extents = declare_axes(self, name, array, axes)
         value = Value(name, array.dtype, tuple(_dim(e) for e in extents))
         self.writer.names.add(name)
         self.graph.inputs.append(value)
@@ -212,40 +212,6 @@ class Tracer:
             raise self.exception(
                 "OM511", "input()", f"the example for {name!r} is no tensor: {error}"
             ) from error
-
-    def _axes(self, name: str, array: np.ndarray, axes: AxisNames) -> Axes:
-        extents = list(static_axes(array.shape))
-        for axis, symbol in _named(axes):
-            if not isinstance(axis, int) or not -array.ndim <= axis < array.ndim:
-                raise self.exception(
-                    "OM508",
-                    "input()",
-                    f"axis {axis!r} is named {symbol!r}, but the example for {name!r} "
-                    f"has {array.ndim} axes",
-                )
-            extents[axis] = self._declare(name, axis % array.ndim, symbol, array.shape[axis])
-        return tuple(extents)
-
-    def _declare(self, name: str, axis: int, symbol: str, size: int) -> Extent:
-        if not isinstance(symbol, str) or not symbol:
-            raise self.exception("OM508", "input()", f"axis {axis} of {name!r}: {symbol!r}")
-        where = f"axis {symbol!r} (axis {axis} of input {name!r})"
-        if size < 2:
-            raise self.exception("OM505", "input()", f"{where} has example size {size}, below 2")
-        if symbol in self.symbols and self.symbols[symbol] != size:
-            raise self.exception(
-                "OM506",
-                "input()",
-                f"{where} has example size {size}, but {symbol!r} was "
-                f"{self.symbols[symbol]} before",
-            )
-        for other, other_size in self.symbols.items():
-            if other != symbol and other_size == size:
-                raise self.exception(
-                    "OM506", "input()", f"{where} has the example size {size} of {other!r}, too"
-                )
-        self.symbols[symbol] = size
-        return Extent.symbol(symbol)
 
     # --- modules --------------------------------------------------------------------------
 
@@ -576,17 +542,6 @@ class Tracer:
         if self.refusals:
             self.close()
             raise name_catcher(self.refusals[0])
-
-
-def _named(axes: AxisNames) -> Iterator[tuple[int, str]]:
-    if axes is None:
-        return
-    if isinstance(axes, Mapping):
-        yield from axes.items()
-        return
-    for axis, symbol in enumerate(axes):
-        if symbol is not None:
-            yield axis, symbol
 
 
 def _dim(extent: Extent) -> int | Extent:
