@@ -21,6 +21,7 @@ import onemodel as om
 FILE = "<random program>"
 SYMBOLS = ("b", "t")
 MOST_ELEMENTS = 3000
+OPSETS = (7, 23)
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,11 @@ class Program:
     shapes: tuple[tuple[int | str, ...], ...]
     example: dict[str, int]
     others: tuple[dict[str, int], ...]
+    opset: int
 
     def __repr__(self) -> str:
-        return f"{self.shapes} at {self.example}, then {self.others}\n{self.source}"
+        sizes = f"{self.shapes} at {self.example}, then {self.others}"
+        return f"{sizes}, opset {self.opset}\n{self.source}"
 
     @property
     def axes(self) -> list[dict[int, str]]:
@@ -42,7 +45,7 @@ class Program:
     def model(self) -> Callable[..., Any]:
         lines = self.source.splitlines(keepends=True)
         linecache.cache[FILE] = (len(self.source), None, lines, FILE)
-        space: dict[str, Any] = {"om": om, "np": np}
+        space: dict[str, Any] = {"om": om, "np": np, "F": om.nn.functional}
         exec(compile(self.source, FILE, "exec"), space)
         return space["model"]
 
@@ -67,8 +70,8 @@ EXACT = (
 ROUNDED = (
     "{v}.tanh()", "{v}.sigmoid()", "{v}.softmax({d})", "({v} * {v} + 1).sqrt()", "{v} / 3",
     "{v}.mean({d})", "{v}.mean({d}, keepdim=True)", "{v}.mean()", "{v} / {v}.shape[{d}]",
-    "{v}.logsumexp({d})", "{v}.var({d}, correction=0)", "om.nn.functional.gelu({v})",
-    "om.nn.functional.layer_norm({v}, {v}.shape[-1:])",
+    "{v}.logsumexp({d})", "{v}.var({d}, correction=0)", "F.gelu({v})",
+    "F.layer_norm({v}, {v}.shape[-1:])",
 )  # fmt: skip
 
 SHAPES = (
@@ -79,7 +82,7 @@ SHAPES = (
     "{v}.unsqueeze(0).expand({w}.shape[0], *{v}.shape)", "{v}.squeeze({d})",
     "{v}.reshape({v}.shape[0] * {v}.shape[1], *{v}.shape[2:])", "{v}.expand(2, *{v}.shape)",
     "{v}.permute(*range({v}.ndim)[::-1])", "{v}.unflatten({d}, (-1, 2))", "{v}.chunk(2, {d})[0]",
-    "om.nn.functional.pad({v}, (1, 0))", "{v}.reshape(*{v}.shape, 1)", "{v}.split(1, {d})[0]",
+    "F.pad({v}, (1, 0))", "{v}.reshape(*{v}.shape, 1)", "{v}.split(1, {d})[0]",
     "{v}.reshape(-1, 2)", "{v}.tril()", "{v}.movedim(0, -1)",
 )  # fmt: skip
 
@@ -117,6 +120,24 @@ INDICES = (
     "{v}.gather({d}, ({v} > 0).long())", "{v}[..., 1:2]", "{v}.select({d}, 0)",
 )  # fmt: skip
 
+LAYERS = (
+    "F.conv1d({v}.reshape(-1, 1, {v}.shape[-1]), om.ones(2, 1, 2), padding=1)",
+    "F.conv1d({v}.reshape({v}.shape[0], 1, -1), om.ones(1, 1, 3), stride=2, padding=1)",
+    "F.conv_transpose1d({v}.reshape(-1, 1, {v}.shape[-1]), om.ones(1, 2, 2), stride=2)",
+    "F.avg_pool1d({v}.reshape(-1, 1, {v}.shape[-1]), 2, 1)",
+    "F.max_pool1d({v}.reshape(-1, 1, {v}.shape[-1]), 2, 2, ceil_mode=True)",
+    "F.max_pool2d({v}.reshape(1, -1, {v}.shape[0], {v}.shape[-1]), 2, 1, padding=1)",
+    "F.adaptive_avg_pool1d({v}.reshape(-1, 1, {v}.shape[-1]), 1)",
+    "F.interpolate({v}.reshape(1, -1, {v}.shape[-1]), scale_factor=2)",
+    "F.embedding(({v} > 0).long(), om.tensor([[1.0, 2.0, 0.5], [0.25, 1.0, 3.0]]))",
+    "F.one_hot(({v} > 0).long(), 3).float()", "{v}.cumprod({d})", "{v}.norm(dim={d})",
+    "F.scaled_dot_product_attention({v}, {w}, {w})", "om.tensordot({v}, {w}, 1)", "{v}.std({d})",
+    "F.scaled_dot_product_attention({v}, {v}, {v}, is_causal=True)", "{v}.unfold({d}, 2, 1)",
+    "F.linear({v}, om.ones(3, {v}.shape[-1]), om.ones(3))", "F.normalize({v}, dim={d})",
+    "F.pad({v}, (1, 2), value=0.5)", "{v}.repeat_interleave(2, {d})", "om.outer({v}[0], {w}[-1])",
+    "F.group_norm({v}.reshape({v}.shape[0], 2, -1), 2)", "{v}.diagonal()", "{v}.argsort({d}) * 0.5",
+)  # fmt: skip
+
 FROZEN = (
     "{v}.reshape({plain})", "{v} + om.ones({plain})", "{v} / len({v})", "{v} * int({v}.shape[0])",
     "({v} if {v}.shape[0] > {n} else -{v})", "sum(row for row in {v})", "{v}.reshape({n}, -1)",
@@ -126,8 +147,23 @@ FROZEN = (
 )  # fmt: skip
 """Lines that hold a number of the example, or consume a size."""
 
-KINDS = (EXACT, ROUNDED, SHAPES, SIZES, REDUCTIONS, PRODUCTS, PAIRS, INDICES, FROZEN)
-DECIDING = ("> 0", "floor", "sign", "==", "argmax", "> {w}", "<= ", "> 0.5", "< 0", "sort", "topk")
+KINDS = (EXACT, ROUNDED, SHAPES, SIZES, REDUCTIONS, PRODUCTS, PAIRS, INDICES, LAYERS, FROZEN)
+ROUNDS = {*ROUNDED, *LAYERS}
+DECIDING = (
+    "> 0",
+    "floor",
+    "sign",
+    "==",
+    "argmax",
+    "> {w}",
+    "<= ",
+    "> 0.5",
+    "< 0",
+    "sort",
+    "topk",
+    "one_hot",
+    "embedding",
+)
 """Marks of templates whose result jumps where a rounding differs."""
 
 
@@ -139,7 +175,7 @@ def program(seed: int, most_lines: int = 8) -> Program:
         tuple(chance.choice((*SYMBOLS, *SYMBOLS, 1, 2, 3, 4)) for _ in range(chance.randint(1, 3)))
         for _ in range(chance.randint(1, 2))
     )
-    space: dict[str, Any] = {"om": om, "np": np}
+    space: dict[str, Any] = {"om": om, "np": np, "F": om.nn.functional}
     names = [f"v{i}" for i in range(len(shapes))]
     for i, (name, shape) in enumerate(zip(names, shapes, strict=True)):
         space[name] = om.tensor(draw_input(shape, example, i))
@@ -159,7 +195,8 @@ def program(seed: int, most_lines: int = 8) -> Program:
     source = f"def model({', '.join(inputs)}):\n{body}    return {', '.join(results)},\n"
     symbols = sorted({n for s in shapes for n in s if isinstance(n, str)})
     others = tuple({name: chance.randint(1, 11) for name in symbols} for _ in range(3))
-    return Program(source, shapes, {name: example[name] for name in symbols}, others)
+    used_sizes = {name: example[name] for name in symbols}
+    return Program(source, shapes, used_sizes, others, chance.randint(*OPSETS))
 
 
 def _line(
@@ -194,6 +231,6 @@ def _line(
     name = f"v{len(names)}"
     names.append(name)
     space[name] = result
-    if template in ROUNDED or rounded & {v, w}:
+    if template in ROUNDS or rounded & {v, w}:
         rounded.add(name)
     return f"{name} = {text}"
