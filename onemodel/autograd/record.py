@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +22,19 @@ class BackwardRecord:
         arrays: the inputs' arrays where the gradient reads them, else empty.
         results: the results' arrays where the gradient reads them, else empty.
         saved: whatever the forward kept for the gradient besides.
-        shapes: the inputs' shapes. result_specs: (shape, dtype) of each result.
-        needs: for each input, whether a gradient is wanted.
+        result_specs: (shape, dtype) of each result.
     """
 
     __slots__ = (
         "arrays",
         "attributes",
         "inputs",
-        "needs",
         "operator",
         "result_specs",
         "results",
         "saved",
-        "shapes",
         "versions",
+        "written",
     )
 
     def __init__(
@@ -43,34 +42,70 @@ class BackwardRecord:
         operator: Any,
         inputs: Sequence[Tensor],
         attributes: Mapping[str, Any],
-        arrays: Sequence[np.ndarray],
-        results: Sequence[np.ndarray],
+        results: Sequence[Tensor],
         saved: Any,
     ) -> None:
         self.operator = operator
         self.inputs = inputs
         self.attributes = attributes
         self.saved = saved
-        self.shapes = [a.shape for a in arrays]
-        self.result_specs = [(r.shape, r.dtype) for r in results]
-        self.needs = [t._tracked for t in inputs]
         reads = operator.reads
-        self.arrays: Sequence[np.ndarray] = arrays if "i" in reads else ()
-        self.results: Sequence[np.ndarray] = results if "o" in reads else ()
-        self.versions = [t._storage.version if t._storage is not None else 0 for t in inputs]
+        self.arrays: Sequence[np.ndarray] = ()
+        self.results: Sequence[np.ndarray] = ()
+        self.versions: Sequence[int] | None = None
+        self.written: Sequence[weakref.ref[Tensor]] = ()
+        if len(results) == 1:  # spelt out: this is what every recorded operator pays
+            result = results[0]
+            array = result._array
+            self.result_specs: Sequence[tuple[Any, np.dtype]] = ((array.shape, array.dtype),)
+            if "o" in reads:
+                self.results = (array,)
+                # Weakly: the result holds this record, which is only reached while it lives.
+                self.written = (weakref.ref(result),)
+        else:
+            self.result_specs = [(t._array.shape, t._array.dtype) for t in results]
+            if "o" in reads:
+                self.results = [t._array for t in results]
+                self.written = [weakref.ref(t) for t in results]
+        if "i" in reads:
+            self.arrays = [t._array for t in inputs]
+            for tensor in inputs:
+                if tensor._storage is not None:  # no storage: never shared, never written
+                    self.versions = [t.version for t in inputs]
+                    break
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of the inputs."""
+        return [t._array.shape for t in self.inputs]
+
+    @property
+    def needs(self) -> list[bool]:
+        """For each input, whether a gradient is wanted."""
+        return [t._tracked for t in self.inputs]
+
+    def keep_results(self) -> None:
+        """Copy what the gradient reads of the results: their memory is about to be written."""
+        self.results = [array.copy() for array in self.results]
+        self.written = ()
 
     def check_versions(self) -> None:
-        """Raises RuntimeError where a saved input was overwritten since the forward."""
-        if not self.arrays:
-            return
-        for position, (tensor, version) in enumerate(zip(self.inputs, self.versions, strict=True)):
-            now = tensor._storage.version if tensor._storage is not None else 0
-            if now != version:
-                raise RuntimeError(
-                    f"the gradient of {self.operator.name} needs its input {position} "
-                    f"(shape {list(tensor._array.shape)}), which was changed in place after the "
-                    f"call (version {now}, expected {version}); write the change out of place"
-                )
+        """Raises RuntimeError where a value that the gradient reads was overwritten since."""
+        if self.arrays:
+            before = self.versions or [0] * len(self.inputs)
+            for position, (tensor, version) in enumerate(zip(self.inputs, before, strict=True)):
+                if tensor.version != version:
+                    raise self._overwritten(f"its input {position}", tensor._array.shape)
+        for position, reference in enumerate(self.written):
+            result = reference()
+            if result is not None and result.version:  # new results are at version 0
+                raise self._overwritten("its result", self.results[position].shape)
+
+    def _overwritten(self, what: str, shape: tuple[int, ...]) -> RuntimeError:
+        return RuntimeError(
+            f"the gradient of {self.operator.name} needs {what} (shape {list(shape)}), which was "
+            "changed in place after the call; write the change out of place"
+        )
 
     def __repr__(self) -> str:
         return f"<record {self.operator.name}>"

@@ -57,10 +57,14 @@ def axes_as_attribute(core: Core) -> Reduction:
 
 def run(core: Core, data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
     """``core`` with float16 and bfloat16 computed in float32, in the dtype of ``data``."""
-    if is_narrow(data.dtype):
+    dtype = data.dtype
+    if is_narrow(dtype):
         wide = core(data.astype(np.float32), axes, keepdims)
-        return np.asarray(wide).astype(data.dtype)
-    return np.asarray(core(data, axes, keepdims)).astype(data.dtype, copy=False)
+        return np.asarray(wide).astype(dtype)
+    result = core(data, axes, keepdims)
+    if type(result) is np.ndarray and result.dtype is dtype:
+        return result
+    return np.asarray(result).astype(dtype, copy=False)
 
 
 def identity(data: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ NODE_TYPE = "ReduceSum"
 
 def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
     """Sum over ``axes`` (None: all)."""
-    return np.sum(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
+    return np.add.reduce(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
 
 
 fast = axes_as_input(core, identity)

@@ -103,6 +103,9 @@ def _check_fit(tensor: Tensor, result: Tensor, name: str) -> None:
 def _store(tensor: Tensor, result: Tensor, name: str) -> None:
     _check_fit(tensor, result, name)
     target, source = tensor._array, result._array
+    before = tensor._record
+    if before is not None and before.results:
+        before.keep_results()
     target[...] = source.astype(target.dtype, copy=False)
     tensor._own_storage().version += 1
     if grad_mode.enabled and (result._record is not None or tensor._record is not None):

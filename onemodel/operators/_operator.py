@@ -173,14 +173,17 @@ def apply(
         return _apply_special(operator, tensors, attributes)
     # The common operator, spelt out for one and two operands: this is what a tiny tensor pays.
     try:
-        if len(tensors) == 2:
+        if len(tensors) == 1:
+            first = tensors[0]
+            if attributes:
+                result = _silent.run(operator.forward, first._array, **attributes)
+            else:
+                result = _silent.run(operator.forward, first._array)
+            tracked = first._tracked
+        elif len(tensors) == 2:
             first, second = tensors
             result = _silent.run(operator.forward, first._array, second._array, **attributes)
             tracked = first._tracked or second._tracked
-        elif len(tensors) == 1:
-            first = tensors[0]
-            result = _silent.run(operator.forward, first._array, **attributes)
-            tracked = first._tracked
         else:
             result = _silent.run(operator.forward, *[t._array for t in tensors], **attributes)
             tracked = any(t._tracked for t in tensors)
@@ -267,31 +270,44 @@ def _keep(
     sized: bool,
 ) -> None:
     """Keep the record where gradients or a trace want it."""
-    listening = seam.listener() is not None
-    traced = sized and listening
+    marked = sized
     for tensor in tensors:
-        mark = tensor._mark
-        if mark is not None and (listening or mark.live):
-            traced = True
+        if tensor._mark is not None:
+            marked = True
             break
-    if not traced:
-        if operator.backward is None or not grad_mode.enabled:
-            return
-        # A tensor of a finished trace looks tracked, but leads to no leaf.
-        if not any(t._requires_grad or t._record is not None for t in tensors):
-            return
-    arrays = [t._array for t in tensors]
-    record = BackwardRecord(
-        operator, tensors, attributes, arrays, [t._array for t in results], saved
-    )
-    if traced:
-        seam.record(record, results)
+    if marked and _tell(operator, tensors, attributes, results, saved, sized):
         return
+    if operator.backward is None or not grad_mode.enabled:
+        return
+    # A tensor of a finished trace looks tracked, but leads to no leaf.
+    if marked and not any(t._requires_grad or t._record is not None for t in tensors):
+        return
+    record = BackwardRecord(operator, tensors, attributes, results, saved)
     for position, result in enumerate(results):
         if result._array.dtype.kind in "fcV":  # V: bfloat16
             result._record = record
-            result._position = position
             result._tracked = True
+            if position:
+                result._position = position
+
+
+def _tell(
+    operator: Operator,
+    tensors: Sequence[Tensor],
+    attributes: Mapping[str, Any],
+    results: Sequence[Tensor],
+    saved: Any,
+    sized: bool,
+) -> bool:
+    """Tell a trace of a call on marked tensors or sizes; whether there was one to tell."""
+    listening = seam.listener() is not None
+    live = any(t._mark is not None and t._mark.live for t in tensors)
+    if not listening and not live:
+        return False
+    if not sized and all(t._mark is None for t in tensors):
+        return False
+    seam.record(BackwardRecord(operator, tensors, attributes, results, saved), results)
+    return True
 
 
 def _share(result: Tensor, source: Tensor) -> None:

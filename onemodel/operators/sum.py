@@ -10,6 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.kernels import reduce_sum as kernel
+from onemodel.kernels._reduce import run
 from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dims
@@ -37,7 +38,7 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 def forward(input: np.ndarray, *, dim: tuple[int, ...], keepdim: bool) -> np.ndarray:
     if not dim:
         return input.copy()
-    return kernel.fast(input, np.asarray(dim, np.int64), keepdims=int(keepdim))
+    return run(kernel.core, input, dim, keepdim)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:

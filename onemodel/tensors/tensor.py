@@ -37,6 +37,7 @@ class Tensor:
     _retains: bool = False
     _mark: seam.Mark | None = None
     _view: bool = False
+    layout: str = "strided"
     _number: float | None = None  # what it was made of, where rounding to the dtype changed it
     grad: Tensor | None = None
 
@@ -102,12 +103,13 @@ class Tensor:
         return 0 if self._storage is None else self._storage.version
 
     def _own_storage(self) -> Storage:
-        if self._storage is None:
+        storage = self._storage
+        if storage is None:
             base = self._array
-            while isinstance(base.base, np.ndarray):
+            while base.base is not None and isinstance(base.base, np.ndarray):
                 base = base.base
-            self._storage = Storage(base, self._epoch)
-        return self._storage
+            storage = self._storage = Storage(base, self._epoch)
+        return storage
 
     # --- autograd -------------------------------------------------------------------------
 
