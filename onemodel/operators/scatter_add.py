@@ -16,6 +16,7 @@ from onemodel.operators._operator import Composite, Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dim, operand
 from onemodel.operators.expand import expand
 from onemodel.operators.gather import check_index, index_tensor
+from onemodel.operators.index_put import index_put
 from onemodel.operators.mul import mul
 from onemodel.operators.reshape import reshape
 from onemodel.tensors.tensor import Tensor
@@ -35,23 +36,24 @@ def index_add(input: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 
     """A copy of ``input`` with ``alpha * source[j]`` added to the entry ``index[j]`` of ``dim``.
 
     Raises ValueError where ``index`` has more than one axis or another length than that axis
-    of ``source``. Source: ``torch.index_add``.
+    of ``source``, or another axis of ``source`` differs from that of ``input``. Source:
+    ``torch.index_add``; ONNX ScatterND-16 for the first axis, ScatterElements-16 for others.
     """
     input = as_tensor("index_add", "input", input)
     index = index_tensor("index_add", index)
     source = operand(source, input._array.dtype)
     dim = normalize_dim("index_add", dim, input.ndim)
-    if (
-        index.ndim != 1
-        or source.ndim != input.ndim
-        or source._array.shape[dim] != len(index._array)
-    ):
+    shape, given = list(input._array.shape), list(source._array.shape)
+    fits = index.ndim == 1 and len(given) == len(shape)
+    if not fits or given != [*shape[:dim], len(index._array), *shape[dim + 1 :]]:
         raise ValueError(
-            f"index_add: an index of shape {list(index._array.shape)} does not fit axis {dim} of "
-            f"a source of shape {list(source._array.shape)}"
+            f"index_add: an index of shape {list(index._array.shape)} on axis {dim} and a source "
+            f"of shape {given} do not fit an input of shape {shape}"
         )
     if alpha != 1:
         source = mul(source, alpha)
+    if dim == 0:
+        return index_put(input, (index,), source, accumulate=True)
     index = reshape(index, (*[1] * dim, -1, *[1] * (input.ndim - dim - 1)))
     return scatter_add(input, dim, expand(index, source.shape), source)
 
