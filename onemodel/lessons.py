@@ -405,6 +405,25 @@ LESSONS: dict[str, Lesson] = dict(
             """,
         ),
         _lesson(
+            "OM606",
+            """
+                kernel = om.ones(2, 1, 3, 3).to_blocked(8)
+
+                def model(x):
+                    return nn.functional.conv2d(x[None, None], kernel)  # <-
+
+                traced = om.trace(model, x)
+            """,
+            """
+                kernel = om.ones(2, 1, 3, 3).to_blocked(8)
+
+                def model(x):
+                    return nn.functional.conv2d(x[None, None], kernel.to_plain())
+
+                traced = om.trace(model, x)
+            """,
+        ),
+        _lesson(
             "OM607",
             _function("return om.cross_entropy(x, om.tensor([0, 1, 2]))  # <-", call=_STATIC),
             _function("return om.log_softmax(x, -1)"),

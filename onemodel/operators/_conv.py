@@ -26,6 +26,8 @@ from onemodel.operators._spatial import (
     per_axis,
     result_rank,
 )
+from onemodel.tensors import seam
+from onemodel.tensors.layout import STRIDED, plain
 from onemodel.tensors.tensor import Tensor
 
 COLUMN_BYTES = 8 << 20
@@ -47,6 +49,10 @@ def convolve(
     name = operator.name
     input, weight = as_tensor(name, "input", input), as_tensor(name, "weight", weight)
     bias = None if bias is None else as_tensor(name, "bias", bias)
+    if weight.layout != STRIDED:
+        if input._mark is not None:
+            seam.layout(weight)  # the graph would hold it as a constant
+        weight = plain(weight)
     check_input(name, input, rank)
     check_floating(name, input=input, weight=weight, bias=bias)
     if weight.ndim != rank + 2:

@@ -23,9 +23,10 @@ def conv2d(
 
     Shapes: [N, C, H, W] (or [C, H, W]) with [M, C/groups, kernel] -> [N, M, ...]; each result
     size is ``floor((size + 2*padding - dilation*(kernel - 1) - 1)/stride) + 1``. ``padding``
-    is one number, one per axis, "same" (stride 1) or "valid". One floating dtype for all.
-    Raises ValueError for channels, groups or sizes that do not fit, TypeError for mixed
-    dtypes. Source: ``torch.nn.functional.conv2d``; ONNX Conv-1.
+    is one number, one per axis, "same" (stride 1) or "valid". One floating dtype for all;
+    the weight may be blocked (:func:`to_blocked`). Raises ValueError for channels, groups or
+    sizes that do not fit, TypeError for mixed dtypes.
+    Source: ``torch.nn.functional.conv2d``; ONNX Conv-1.
     """
     return _conv.convolve(OPERATOR, 2, input, weight, bias, stride, padding, dilation, groups)
 

@@ -73,6 +73,8 @@ class Listener(Protocol):
 
     def on_no_grad(self) -> None: ...
 
+    def on_layout(self, tensor: Tensor) -> None: ...
+
 
 class _State(threading.local):
     listener: Listener | None = None
@@ -124,6 +126,12 @@ def no_grad() -> None:
     """Called on entering `no_grad`."""
     if _state.listener is not None:
         _state.listener.on_no_grad()
+
+
+def layout(tensor: Tensor) -> None:
+    """Called where elements in an order that no graph means would get into one."""
+    if _state.listener is not None:
+        _state.listener.on_layout(tensor)
 
 
 def write(tensor: Tensor, operation: str) -> None:

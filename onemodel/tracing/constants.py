@@ -11,6 +11,7 @@ import numpy as np
 
 from onemodel.graph.ir import Value
 from onemodel.symbolic.context import Writer
+from onemodel.tensors.layout import STRIDED
 from onemodel.tensors.storage import Storage
 from onemodel.tensors.tensor import Tensor
 from onemodel.tracing import sites
@@ -67,7 +68,12 @@ class Constants:
         """Every captured tensor's copy by its graph value."""
 
     def name(self, name: str, tensor: Tensor) -> None:
-        """``tensor`` shall be called ``name`` when it is captured."""
+        """``tensor`` shall be called ``name`` when it is captured.
+
+        A blocked tensor never is: it is refused where an operator meets it.
+        """
+        if tensor.layout != STRIDED:
+            return
         self._writer.names.add(name)
         self._named.setdefault(_key(tensor), name)
         self._storages.setdefault(id(tensor._own_storage()), (name, tensor))

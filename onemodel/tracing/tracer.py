@@ -400,6 +400,14 @@ class Tracer:
             self.exception("OM301", "no_grad()", "no_grad() was entered while a trace records")
         )
 
+    def on_layout(self, tensor: Tensor) -> None:
+        """The elements of a blocked tensor are about to become part of the graph."""
+        message = f"a tensor in blocked layout {tensor.layout} would be a constant of the graph"
+        error = self.exception("OM606", f"layout {tensor.layout}", message)
+        if self.collecting and self.refusals and self.refusals[-1].call_site == error.call_site:
+            return  # while collecting: one operator asks for the elements more than once
+        self.refuse_or_go_on(error)
+
     def on_size(self, event: SizeEvent) -> None:
         """A symbolic size was consumed as a fixed number."""
         if self.finished:
