@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation
 
 _MOST_ELEMENTS = 1 << 24
+
+_MOST_FLIPS = 16
 
 _STEPS = ((1, 1), (1, -1), (2, 0), (1, 3), (3, 0), (1, 2), (1, 5), (4, 0), (1, 8), (1, 11))
 
@@ -90,18 +93,22 @@ def _spread(symbols: Mapping[str, int]) -> Iterator[dict[str, int]]:
             yield sizes
 
 
-def flips(first: TracedModel) -> Iterator[dict[str, int]]:
-    """For every recorded comparison of a size, an assignment at which it comes out otherwise."""
-    seen: list[dict[str, int]] = []
-    for spent in first.specialisations:
+def flips(model: TracedModel, known: set[Any]) -> Iterator[dict[str, int]]:
+    """For every recorded comparison of a size, an assignment at which it comes out otherwise.
+
+    ``known`` holds the comparisons that were flipped before; new ones are entered.
+    """
+    for spent in model.specialisations:
         if spent.other is None or not isinstance(spent.outcome, (bool, np.bool_)):
             continue
-        found = _flip(spent, first.symbols)
-        if found is not None and found not in seen:
-            seen.append(found)
+        place = spent.site.place if spent.site is not None else ""
+        key = (place, spent.operation, spent.extent, spent.other)
+        if key in known or len(known) >= _MOST_FLIPS:
+            continue
+        known.add(key)
+        found = _flip(spent, model.symbols)
+        if found is not None:
             yield found
-        if len(seen) >= 8:
-            return
 
 
 def _flip(spent: Specialisation, symbols: Mapping[str, int]) -> dict[str, int] | None:

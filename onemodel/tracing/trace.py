@@ -15,6 +15,7 @@ from onemodel.symbolic.registry import Overrides
 from onemodel.tensors.tensor import Tensor, as_array
 from onemodel.tracing.declaring import AxisNames
 from onemodel.tracing.model import TracedModel
+from onemodel.tracing.probe import probing
 from onemodel.tracing.tracer import Tracer
 from onemodel.tracing.value import TracedValue, TraceRecord
 from onemodel.tracing.verify import verify as verify_run
@@ -166,7 +167,8 @@ class _Run:
 
     def eager(self, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The results on ``feeds`` of a run that nobody records."""
-        result = self._call_on({name: Tensor(np.array(array)) for name, array in feeds.items()})
+        with probing() as probe:
+            result = self._call_on({name: probe.input(array) for name, array in feeds.items()})
         leaves = _leaves(result, "output")
         return {name: leaf._array for name, leaf in leaves if isinstance(leaf, Tensor)}
 

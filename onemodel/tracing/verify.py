@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -54,15 +55,16 @@ def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager:
         ran = _other_values(first, run, redrawn)
     if not first.symbols:
         return "verified: the same graph on the same example and on other values"
-    tried, failed = _other_sizes(first, feeds, run, eager, generator)
-    if not tried and failed is not None and ran:
-        raise bound_size(first, *failed)
-    if not tried:
+    other = _OtherSizes(first, feeds, run, eager)
+    other.explore()
+    if not other.tried and other.failed is not None and ran:
+        raise bound_size(first, *other.failed)
+    if not other.tried:
         return (
             "verified: the same graph on the same example and on other values; "
             "the model itself ran at no other size that was tried"
         )
-    sizes = "; ".join(", ".join(f"{k}={v}" for k, v in one.items()) for one in tried)
+    sizes = "; ".join(", ".join(f"{k}={v}" for k, v in one.items()) for one in other.tried)
     return f"verified: the same graph and eager's values at {sizes}"
 
 
@@ -151,68 +153,81 @@ def _other_values(first: TracedModel, run: Run, feeds: Mapping[str, np.ndarray])
     return True
 
 
-def _other_sizes(
-    first: TracedModel,
-    feeds: Mapping[str, np.ndarray],
-    run: Run,
-    eager: EagerRun,
-    generator: np.random.Generator,
-) -> tuple[list[dict[str, int]], tuple[dict[str, int], Exception] | None]:
-    """Assignments at which the model gave the same, and the first at which it failed."""
-    tried: list[dict[str, int]] = []
-    failed: tuple[dict[str, int], Exception] | None = None
-    flipped = list(flips(first))
-    session = Session(first.graph)
-    for sizes in [*flipped, *assignments(first.symbols, fixed_sizes(first.graph))]:
-        if len(tried) >= SIZES_TRIED + len(flipped):
-            break
-        other_feeds = resized(first, feeds, sizes, generator)
-        if other_feeds is None or sizes in tried:
-            continue
+class _OtherSizes:
+    """Runs of the model at other assignments of its symbols.
+
+    ``tried`` are those at which the model gave the same, ``failed`` the first at which it does
+    not run itself, with its error.
+    """
+
+    def __init__(
+        self, first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager: EagerRun
+    ) -> None:
+        self.first = first
+        self.feeds = feeds
+        self.run = run
+        self.eager = eager
+        self.session = Session(first.graph)
+        self.generator = np.random.default_rng(1)
+        self.tried: list[dict[str, int]] = []
+        self.failed: tuple[dict[str, int], Exception] | None = None
+
+    def explore(self) -> None:
+        """Flip every comparison of a size that a run comes to, then try a few sizes besides."""
+        known: set[Any] = set()
+        pending = list(flips(self.first, known))
+        while pending:
+            other = self._attempt(pending.pop(0))
+            if other is not None:
+                pending += flips(other, known)
+        wanted = len(self.tried) + SIZES_TRIED
+        for sizes in assignments(self.first.symbols, fixed_sizes(self.first.graph)):
+            if len(self.tried) >= wanted:
+                break
+            self._attempt(sizes)
+        if self.tried:
+            self._attempt(dict.fromkeys(self.first.symbols, 1))
+
+    def _attempt(self, sizes: dict[str, int]) -> TracedModel | None:
+        """One run; the recording of it where there is one. Raises where it gave another graph."""
+        feeds = resized(self.first, self.feeds, sizes, self.generator)
+        if feeds is None or sizes in self.tried:
+            return None
         if min(sizes.values()) < 2:
-            _at_size_one(first, eager, session, other_feeds, sizes)
-            continue
+            self._at_size_one(feeds, sizes)
+            return None
         try:
             with _unnoticed():
-                other = run(other_feeds)
+                other = self.run(feeds)
         except TraceException as error:
             if error.code == "OM407":
-                continue  # these numbers meet the model's own; others tell more
-            failure = _unless_right(error, session, eager, other_feeds)
-            failed = failed or (None if failure is None else (sizes, failure))
-            continue
+                return None  # these numbers meet the model's own; others tell more
+            failure = _unless_right(error, self.session, self.eager, feeds)
+            if failure is not None:
+                self.failed = self.failed or (sizes, failure)
+            return None
         except Exception as error:
-            failed = failed or (sizes, error)
-            continue  # the model itself does not run at this size
-        _same_graph(first, other, sizes)
+            # The model itself does not run at this size.
+            self.failed = self.failed or (sizes, error)
+            return None
+        _same_graph(self.first, other, sizes)
         wanted = {name: value.array for name, value in other.outputs.items()}
-        _same_results(first, wanted, session, other_feeds, sizes)
-        tried.append(sizes)
-    ones = dict.fromkeys(first.symbols, 1)
-    smallest = resized(first, feeds, ones, generator)
-    if tried and smallest is not None and _at_size_one(first, eager, session, smallest, ones):
-        tried.append(ones)
-    return tried, failed
+        _same_results(self.first, wanted, self.session, feeds, sizes)
+        self.tried.append(sizes)
+        return other
 
+    def _at_size_one(self, feeds: Mapping[str, np.ndarray], sizes: dict[str, int]) -> None:
+        """Compare results where no trace can begin.
 
-def _at_size_one(
-    first: TracedModel,
-    eager: EagerRun,
-    session: Session,
-    feeds: Mapping[str, np.ndarray],
-    sizes: Mapping[str, int],
-) -> bool:
-    """Compare results where no trace can begin; whether the model runs there at all.
-
-    A size of 1 broadcasts, and models ask for it: ``if x.shape[0] == 1``.
-    """
-    try:
-        with _unnoticed():
-            wanted = eager(feeds)
-    except Exception:
-        return False
-    _same_results(first, wanted, session, feeds, sizes)
-    return True
+        A size of 1 broadcasts, and models ask for it: ``if x.shape[0] == 1``.
+        """
+        try:
+            with _unnoticed():
+                wanted = self.eager(feeds)
+        except Exception:
+            return
+        _same_results(self.first, wanted, self.session, feeds, sizes)
+        self.tried.append(sizes)
 
 
 def _unless_right(

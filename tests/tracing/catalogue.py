@@ -192,6 +192,8 @@ ROWS: Sequence[Row] = (
         "Where the graph gives the same on either side, the branch is no fault."),
     Row("24d", "if x.shape[0] == 1, with an effect", SIZES.branch_on_size_one, "OM405",
         "No trace can begin at size 1, but the model's results can be compared there."),
+    Row("24e", "a branch that only other sizes come to", SIZES.branch_behind_a_branch, "OM405",
+        "Comparisons that a repeat meets for the first time are flipped in their turn."),
     Row("25", "math.sqrt(x.shape[0])", SIZES.square_root_of_size, "OM401"),
     Row("25b", "the same in tensors", SIZES.square_root_in_the_graph, PASS),
     Row("26", "int(str(x.shape[0]))", SIZES.size_as_text, "OM401"),

@@ -58,6 +58,15 @@ def branch_on_any_size(x):
     return x * 2 if x.shape[0] > 0 else x
 
 
+def branch_behind_a_branch(x):
+    y = x * 2
+    if x.shape[0] > 8:  # <-
+        rows = x.shape[0]
+        if rows > 40:
+            return y + 1
+    return y
+
+
 def branch_on_size_one(x):
     if x.shape[0] == 1:  # <-
         return x[0]
