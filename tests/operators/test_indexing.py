@@ -54,6 +54,9 @@ def applied(array: np.ndarray, index: tuple[Any, ...]) -> tuple[np.ndarray, tupl
     """A view by everything but the lists, and the lists: integers come first, as in PyTorch."""
     if not any(isinstance(item, list) for item in index):
         return array[(*index, *[...] * (... not in index))], (...,)
+    if sum(item is not None and item is not ... for item in index) >= array.ndim:
+        # An Ellipsis for no axis at all parts two lists in NumPy, not in PyTorch.
+        index = tuple(item for item in index if item is not ...)
     views = tuple(slice(None) if isinstance(item, list) else item for item in index)
     rest = tuple(
         item if isinstance(item, list) or item is Ellipsis else slice(None)
