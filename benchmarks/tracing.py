@@ -20,16 +20,21 @@ def run() -> Iterator[Result]:
 
 def _layers() -> Iterator[Result]:
     om.manual_seed(0)
-    width = 512
-    layers = [m for _ in range(25) for m in (nn.Linear(width, width), nn.ReLU())]
-    model = nn.Sequential(*layers).eval()
-    x = np.random.default_rng(0).normal(size=(64, width)).astype(np.float32)
-    tensor = om.tensor(x)
-    yield measure(
-        "tracing 50 layers of width 512",
-        lambda: om.trace(model, x, axes=[{0: "batch"}], verify=False),
-        lambda: model(tensor), "our eager run", 2, rounds=9, seconds=0.1,
-    )  # fmt: skip
+    draw = np.random.default_rng(0)
+    convolutions = [m for _ in range(25) for m in (nn.Conv2d(64, 64, 3, padding=1), nn.ReLU())]
+    linear = [m for _ in range(25) for m in (nn.Linear(512, 512), nn.ReLU())]
+    for name, layers, shape in (
+        ("50 convolutional layers", convolutions, (4, 64, 28, 28)),
+        ("50 layers of width 512", linear, (64, 512)),
+    ):
+        model = nn.Sequential(*layers).eval()
+        x = draw.normal(size=shape).astype(np.float32)
+        yield measure(
+            f"tracing {name}",
+            lambda model=model, x=x: om.trace(model, x, axes=[{0: "batch"}], verify=False),
+            lambda model=model, x=om.tensor(x): model(x),
+            "our eager run", 2, rounds=7, seconds=0.1,
+        )  # fmt: skip
 
 
 def _chain(count: int) -> Callable[[om.Tensor], om.Tensor]:
