@@ -45,6 +45,9 @@ class Probe:
     def on_no_grad(self) -> None:
         """So is this."""
 
+    def on_layout(self, tensor: Tensor) -> None:
+        """And this."""
+
 
 class Probed:
     """The mark of a tensor of such a run: its sizes are plain, its values free until the end."""

@@ -280,6 +280,8 @@ ROWS: Sequence[Row] = (
     Row("72c", "values read after finish", STATE.script_read_after_finish, PASS),
     Row("73", "constant over 2 GiB", STATE.HugeConstant, "OM605"),
     Row("74", "a training loss", STATE.loss, "OM607"),
+    Row("74b", "constant in blocked layout", STATE.BlockedKernel, "OM606"),
+    Row("74c", "the same, made plain", STATE.BlockedKernelMadePlain, PASS),
     Row("75", "resize to a fixed size", SIZES.resized, "OM408", "", _IMAGE, _AREA),
     Row("75b", "resize by a factor", SIZES.resized_by_a_factor, PASS, "", _IMAGE, _AREA),
     Row("76", "if (x != x).any()", VALUES.truth_of_nan, "OM101"),

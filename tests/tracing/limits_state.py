@@ -287,6 +287,20 @@ class HugeConstant(nn.Module):
         return x + self.table[(x > 0).long()]  # <-
 
 
+class BlockedKernel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kernel = om.ones(2, 1, 3, 3).to_blocked(8)
+
+    def forward(self, x):
+        return nn.functional.conv2d(x[:, None, None], self.kernel, padding=1)  # <-
+
+
+class BlockedKernelMadePlain(BlockedKernel):
+    def forward(self, x):
+        return nn.functional.conv2d(x[:, None, None], self.kernel.to_plain(), padding=1)
+
+
 def loss(x):
     return om.cross_entropy(x, om.zeros(3, dtype=om.int64))  # <-
 
