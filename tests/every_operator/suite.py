@@ -133,24 +133,33 @@ class Traced:
         }
 
 
-def trace(row: Row, opset: int) -> Traced:
-    """Trace a case with its symbols symbolic; ``constant`` inputs are captured as weights."""
+def program(row: Row) -> tuple[Callable[[list[Tensor]], Any], list[np.ndarray], dict[str, Any]]:
+    """A case as a model of one list: the model, its examples, and the names of their axes.
+
+    ``constant`` inputs are captured as weights.
+    """
     specs, arrays = row.case.specs(), row.arrays(TRACED_SIZES)
     free = [i for i, spec in enumerate(specs) if not spec.constant]
-    names = {position: f"x_{count}" for count, position in enumerate(free)}
     weights = {i: Tensor(arrays[i]) for i, spec in enumerate(specs) if spec.constant}
     axes = {
-        name: {axis: size for axis, size in enumerate(specs[i].shape) if isinstance(size, str)}
-        for i, name in names.items()
+        f"x_{count}": {a: size for a, size in enumerate(specs[i].shape) if isinstance(size, str)}
+        for count, i in enumerate(free)
     }
 
     def model(x: list[Tensor]) -> Any:
-        given = dict(zip(names, x, strict=True)) | weights
+        given = dict(zip(free, x, strict=True)) | weights
         return row.call(*(given[position] for position in range(len(specs))))
 
-    examples = [arrays[position] for position in names]
+    return model, [arrays[position] for position in free], axes
+
+
+def trace(row: Row, opset: int) -> Traced:
+    """Trace a case with its symbols symbolic; ``constant`` inputs are captured as weights."""
+    model, examples, axes = program(row)
+    specs = row.case.specs()
+    free = [i for i, spec in enumerate(specs) if not spec.constant]
     traced = om.trace(model, examples, axes=axes, opset=opset, verify=False)
-    return Traced(traced, names)
+    return Traced(traced, {position: f"x_{count}" for count, position in enumerate(free)})
 
 
 @cache
