@@ -55,13 +55,19 @@ def current_site(depth: int = 1) -> Site | None:
 
 
 def user_chain(frame: FrameType | None, stop: CodeType | None, limit: int = 24) -> list[Site]:
-    """User frames from the innermost outwards, up to and without the code ``stop``."""
+    """User frames from the innermost outwards, up to and without the code ``stop``.
+
+    They end with the body of a module or a notebook cell: whoever ran that (an import, a test
+    runner, IPython's own machinery) says nothing about the model.
+    """
     chain: list[Site] = []
     while frame is not None and len(chain) < limit:
         if frame.f_code is stop:
             break
         if not is_library(frame.f_code.co_filename):
             chain.append((frame.f_code, frame.f_lasti))
+            if frame.f_code.co_name == "<module>":
+                break
         frame = frame.f_back
     return chain
 

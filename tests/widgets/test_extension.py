@@ -51,6 +51,7 @@ CELLS = {
     "ordinary": "1 / 0",
     "syntax": "def (",
     "last": "last_error()",
+    "misused": "om.trace(good, x[:1], axes=axes)",
     "view": "view = GraphView(om.trace(good, x, axes=axes)); view",
     "node": "view.select('relu'); print(view.selected_node.op_type, view.inspector['place'])",
     "magic": "%%trace -i x:batch,_ -o kept --opset 17\ny = om.relu(x)\ny * 2",
@@ -197,3 +198,10 @@ def test_rendering_never_raises(monkeypatch):
     monkeypatch.setattr(extension, "error_card", broken)
     lines = extension._render_traceback(refusal())
     assert lines == ["TraceException: bool() reads mean"]
+
+
+def test_the_calls_of_a_refusal_end_with_the_cell_and_leave_out_who_ran_it(outputs):
+    (error,) = [out for out in outputs["misused"] if out["output_type"] == "error"]
+    assert "OM505" in error["evalue"] and "x[:1]" in error["evalue"]
+    assert "IPython" not in error["evalue"]
+    assert not [out for out in outputs["misused"] if "interactiveshell" in str(out)]
