@@ -290,6 +290,31 @@ def test_axes_carry_the_index_of_every_atom_and_sizes_follow_the_symbols():
     assert next(r for r in other.rows if r.name == "flat_out").chips[0].size == 6
 
 
+def test_memory_follows_the_sizes_and_counts_each_value_until_its_last_reader():
+    b = samples.Builder()
+    n = Extent.symbol("batch")
+    x = b.input("x", (n, 100))
+    w = b.constant("w", np.zeros(100, np.float32))
+    y = b.node("Mul", x, w, name="a", shape=(n, 100))
+    y = b.node("Neg", y, name="b", shape=(n, 100))
+    y = b.node("Exp", y, name="c", shape=(n, 100))
+    data = axes_data(b.finish(y), {"batch": 2})
+    one = 2 * 100 * 4
+    assert [row.bytes for row in data.rows] == [one] * 4
+    memory = data.memory
+    assert (memory.constants, memory.values, memory.unknown) == (400, 3 * one, 0)
+    assert memory.peak == 2 * one  # an operand and its result, at every node
+    assert "memory at batch = 2: constants 400 B, values 2.344 KiB" in data.to_text()
+    assert "800 B" in data.to_html()
+
+
+def test_sizes_nobody_knows_are_told_and_counted_as_nothing():
+    data = axes_data(axes_graph(), {})
+    assert data.memory.peak == 0
+    assert data.memory.unknown == 4
+    assert "4 of unknown size left out" in data.to_text()
+
+
 def test_hovering_an_atom_needs_no_script():
     html = axes_data(axes_graph(), {"batch": 4, "width": 9}).to_html()
     reader = Reader(html)

@@ -9,21 +9,31 @@ from onemodel.graph.schema import NEWEST_OPSET
 from onemodel.symbolic.context import EmissionError
 from onemodel.symbolic.registry import LOWEST_OPSET
 from onemodel_widgets.source import Source
-from onemodel_widgets.views.opsets import OpsetData, opset_body, opset_data
+from onemodel_widgets.views import page
+from onemodel_widgets.views.opsets import (
+    OpsetData,
+    OpsetPictures,
+    opset_body,
+    opset_data,
+    opset_pictures,
+)
 
 
 class OpsetTraits(traitlets.HasTraits):
     """The opsets' part of a widget.
 
     Traits:
-        opset: the opset to compare the shown graph with.
+        opset: the opset to compare the shown graph with. Its own shows no second picture.
+        opset_links: node of the other graph -> node of the shown one, by recorded call.
     """
 
     opset = traitlets.Int(0).tag(sync=True)
     opsets = traitlets.List(traitlets.Int()).tag(sync=True)
     opset_html = traitlets.Unicode("").tag(sync=True)
+    opset_links = traitlets.Dict().tag(sync=True)
 
     _opset_data: OpsetData
+    _opset_pictures: OpsetPictures | None
     _opset_source: Source
 
     def _start_opsets(self, source: Source) -> None:
@@ -37,7 +47,16 @@ class OpsetTraits(traitlets.HasTraits):
         base = self._opset_source.graph
         other, refused = written_at(self._opset_source, self.opset)
         self._opset_data = opset_data(base, other, self.opset, refused)
-        self.opset_html = opset_body(self._opset_data)
+        beside = other is not None and self.opset != base.opset
+        self._opset_pictures = opset_pictures(base, other) if beside else None
+        self.opset_links = self._opset_pictures.links if self._opset_pictures else {}
+        self.opset_html = opset_body(self._opset_data, self._opset_pictures)
+
+    def _opsets_to_html(self) -> str:
+        """The comparison as a static fragment, once another opset was chosen; "" before."""
+        if self.opset == self._opset_data.base:
+            return ""
+        return page.fragment("opset", self.opset_html, "Opsets")
 
     def unconvertible(self) -> dict[int, str]:
         """Opset -> why the recording cannot be written there, for those where it cannot."""

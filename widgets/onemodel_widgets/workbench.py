@@ -104,6 +104,8 @@ class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, OpsetTraits, V
         parts.append(self._axes.to_html())
         if "Comparison" in self.tabs:
             parts.append(self._diff.to_html())
+        if "Opsets" in self.tabs:
+            parts.append(self._opsets_to_html())
         return "".join(parts)
 
     def to_text(self) -> str:
@@ -113,4 +115,6 @@ class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, OpsetTraits, V
             parts.insert(0, self._card.to_text())
         if "Comparison" in self.tabs:
             parts.append(self._diff.to_text())
+        if "Opsets" in self.tabs and self.opset != self._opset_data.base:
+            parts.append(self._opset_data.to_text())
         return "\n\n".join(parts)

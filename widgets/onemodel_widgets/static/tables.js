@@ -10,6 +10,8 @@ function markupPanel(model, host, kind, trait, label, extend) {
   root.append(before, content, status);
 
   const rows = () => [...content.querySelectorAll("tr[data-name]")];
+  // What an element stands for: a node of the other opset's graph is its call in the shown one.
+  const named = (element) => (extend && extend.named ? extend.named(element) : element.dataset.name);
   const choose = (name) => {
     if (state.get("selected") !== name) state.set("selected", name);
   };
@@ -17,7 +19,7 @@ function markupPanel(model, host, kind, trait, label, extend) {
   function select(reveal) {
     const name = state.get("selected");
     for (const element of content.querySelectorAll("[data-name]")) {
-      const chosen = Boolean(name) && element.dataset.name === name;
+      const chosen = Boolean(name) && named(element) === name;
       element.classList.toggle("om-selected", chosen);
       if (element.localName === "tr") {
         element.setAttribute("aria-selected", String(chosen));
@@ -40,7 +42,7 @@ function markupPanel(model, host, kind, trait, label, extend) {
     "click",
     guarded(status, (event) => {
       const target = event.target.closest("[data-name]");
-      if (target) choose(target.dataset.name);
+      if (target) choose(named(target));
     }),
   );
   content.addEventListener("keydown", (event) => {
@@ -179,6 +181,10 @@ function diffPanel(model, host) {
 
 function opsetPanel(model, host) {
   return markupPanel(model, host, "opset", "opset_html", "Opsets", {
+    named(element) {
+      const name = element.dataset.name;
+      return element.closest(".om-side-other") ? model.get("opset_links")[name] || "" : name;
+    },
     start({ state, before }) {
       before.className = "om-bar";
       const label = make("label", "om-facts", "compare with opset ");

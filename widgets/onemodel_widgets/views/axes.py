@@ -9,6 +9,7 @@ from typing import Any
 from onemodel.axes.extent import Atom, AxesError, Extent
 from onemodel.graph.ir import Graph, Value
 from onemodel_widgets.views import page, places, text
+from onemodel_widgets.views.memory import Memory, bytes_text, memory_of, value_bytes
 from onemodel_widgets.views.names import clean, node_keys, shorten
 
 MAX_ROWS = 300
@@ -38,7 +39,10 @@ class Chip:
 
 @dataclass(frozen=True)
 class ValueAxes:
-    """One value with its axes. ``node`` is the key of its producer, "" for an input."""
+    """One value with its axes. ``node`` is the key of its producer, "" for an input.
+
+    ``bytes`` is None where a size or the dtype is not known.
+    """
 
     name: str
     node: str
@@ -46,6 +50,7 @@ class ValueAxes:
     dtype: str
     chips: tuple[Chip, ...] | None
     place: str
+    bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class AxesData:
     rows: tuple[ValueAxes, ...]
     fixed: tuple[Fixed, ...]
     sizes: tuple[tuple[str, int], ...]
+    memory: Memory
     left_out: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,6 +116,7 @@ def axes_data(
                     dtype=str(value.dtype) if value.dtype is not None else value.type_text,
                     chips=chips,
                     place=places.place(site),
+                    bytes=value_bytes(value, sizes),
                 )
             )
     atoms = tuple(
@@ -129,6 +136,7 @@ def axes_data(
         rows=tuple(rows),
         fixed=tuple(_fixed(item) for item in specialisations),
         sizes=tuple(sorted(sizes.items())),
+        memory=memory_of(graph, sizes),
         left_out=len(shown) - len(rows),
     )
 
@@ -198,8 +206,9 @@ def axes_body(data: AxesData) -> str:
         f"<style>{_hover_rules(len(data.atoms))}</style>",
         page.head(f"Axes of {data.name}", *facts),
         _atom_list(data),
+        _memory_line(data),
         page.table(
-            ("operator", "value", "dtype", "axes", "source"),
+            ("operator", "value", "dtype", "axes", "bytes", "source"),
             (_row(row) for row in data.rows),
             caption="Axes of every value",
         ),
@@ -209,6 +218,16 @@ def axes_body(data: AxesData) -> str:
     if data.fixed:
         parts.append(_fixed_list(data.fixed))
     return "".join(parts)
+
+
+def _memory_line(data: AxesData) -> str:
+    return f'<div class="om-status om-memory">{page.escape(_memory_text(data))}</div>'
+
+
+def _memory_text(data: AxesData) -> str:
+    """Where symbols have no size yet, what depends on them is unknown and told as such."""
+    at = ", ".join(f"{name} = {size}" for name, size in data.sizes)
+    return f"memory{f' at {at}' if at else ''}: {data.memory}"
 
 
 def _hover_rules(count: int) -> str:
@@ -259,7 +278,9 @@ def _row(row: ValueAxes) -> str:
     return (
         f'<tr data-name="{page.escape(name)}" tabindex="-1">'
         f"{page.cells(row.operator, row.name, row.dtype)}"
-        f'<td><span class="om-chips">{chips}</span></td>{page.cells(row.place)}</tr>'
+        f'<td><span class="om-chips">{chips}</span></td>'
+        f'<td class="om-number">{"" if row.bytes is None else bytes_text(row.bytes)}</td>'
+        f"{page.cells(row.place)}</tr>"
     )
 
 
@@ -284,6 +305,7 @@ def _text_lines(data: AxesData) -> list[str]:
         kind = "declared" if atom.declared else f"derived, first in {atom.owner}"
         places_word = "axis" if atom.axes == 1 else "axes"
         lines.append(f"  {atom.text}{size}  ({kind}; on {atom.axes} {places_word})")
+    lines.append(f"  {_memory_text(data)}")
     rows, left = text.capped(
         (r.operator, r.name, f"{r.dtype}[{', '.join(c.text for c in r.chips or ())}]", r.place)
         for r in data.rows

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from onemodel.graph.ir import Graph, Node
 from onemodel_widgets.views import page, places, text
 from onemodel_widgets.views.describe import attribute_summary, operator_title
+from onemodel_widgets.views.graph import graph_data
 from onemodel_widgets.views.names import node_keys, shorten
 
 MAX_ROWS = 400
+PICTURE_BUDGET = 60
+"""Boxes of each of two graphs that share the width of a page."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,43 @@ def opset_data(base: Graph, other: Graph | None, opset: int, refused: str = "") 
     return OpsetData(shorten(base.name, 60), base.opset, opset, tuple(rows), shorten(refused, 600))
 
 
+@dataclass(frozen=True)
+class OpsetPictures:
+    """Both graphs as SVG with changed calls set off; ``links``: key in the other -> in the base."""
+
+    base: str
+    other: str
+    links: Mapping[str, str]
+
+
+def opset_pictures(base: Graph, other: Graph) -> OpsetPictures:
+    """Draws two graphs of one recording, to be laid side by side."""
+    here, there = _by_call(base), _by_call(other)
+    changed = {
+        call
+        for call in {*here, *there}
+        if [_node_text(n) for n in here.get(call, ())]
+        != [_node_text(n) for n in there.get(call, ())]
+    }
+    base_keys, other_keys = node_keys(base), node_keys(other)
+    links = {
+        other_keys[node]: base_keys[here[call][-1]]
+        for call, nodes in there.items()
+        for node in nodes
+        if call in here
+    }
+    return OpsetPictures(
+        _picture(base, [base_keys[n] for c in changed for n in here.get(c, ())]),
+        _picture(other, [other_keys[n] for c in changed for n in there.get(c, ())]),
+        dict(sorted(links.items())),
+    )
+
+
+def _picture(graph: Graph, changed: Iterable[str]) -> str:
+    data = graph_data(graph, budget=PICTURE_BUDGET)
+    return data.picture({key: ("om-highlight",) for key in changed}).svg
+
+
 def _by_call(graph: Graph) -> dict[int | str, list[Node]]:
     """Nodes by the number of their recorded call; a node without one stands alone."""
     calls: dict[int | str, list[Node]] = {}
@@ -94,8 +135,8 @@ def _node_text(node: Node) -> str:
     return f"{operator_title(node)} {attribute_summary(node)}".strip()
 
 
-def opset_body(data: OpsetData) -> str:
-    """Inner HTML: the verdict, and the table with changed calls marked."""
+def opset_body(data: OpsetData, pictures: OpsetPictures | None = None) -> str:
+    """Inner HTML: the verdict, both graphs, and the table with changed calls marked."""
     changed = sum(row.changed for row in data.rows)
     facts = [f"{len(data.rows)} calls"]
     if not data.refused:
@@ -105,6 +146,17 @@ def opset_body(data: OpsetData) -> str:
         parts.append(
             '<div class="om-status"><span class="om-tag om-tag-broken">cannot be written</span> '
             f"{page.escape(data.refused)}</div>"
+        )
+    if pictures is not None:
+        sides = ((data.base, "base", pictures.base), (data.other, "other", pictures.other))
+        parts.append(
+            '<div class="om-pair">'
+            + "".join(
+                f'<div class="om-side om-side-{side}"><h4>opset {opset}</h4>'
+                f'<div class="om-canvas">{picture}</div></div>'
+                for opset, side, picture in sides
+            )
+            + "</div>"
         )
     columns = ("operator", f"opset {data.base}", f"opset {data.other}", "source")
     parts.append(page.table(columns, map(_row, data.rows[:MAX_ROWS]), caption="Calls by opset"))
