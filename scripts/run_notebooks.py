@@ -105,12 +105,11 @@ def _joined(outputs: list[Any]) -> list[Any]:
     """Neighbouring parts of one stream as one: where a stream is cut is a matter of moments."""
     joined: list[Any] = []
     for output in outputs:
-        last = joined[-1] if joined else None
-        if last is not None and output["output_type"] == last["output_type"] == "stream":
-            if output["name"] == last["name"]:
-                last["text"] += output["text"]
-                continue
-        joined.append(output)
+        stream = output.get("name") if output["output_type"] == "stream" else None
+        if stream and joined and joined[-1].get("name") == stream:
+            joined[-1]["text"] += output["text"]
+        else:
+            joined.append(output)
     return joined
 
 
