@@ -117,7 +117,7 @@ def scaled_difference(got: np.ndarray, wanted: np.ndarray) -> float:
 
 @pytest.mark.parametrize(
     ("model", "opset"),
-    [(m, n) for m in MODELS for n in (9, 12, 13, 17, 20, 23) if m.build is not Encoder or n >= 11],
+    [(m, n) for m in MODELS for n in (9, 12, 13, 17, 20, 23)],
     ids=str,
 )
 def test_the_graph_equals_eager_at_the_traced_and_two_other_sizes(model, opset):
