@@ -13,8 +13,10 @@ import difflib
 import html
 import inspect
 import linecache
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +27,12 @@ import numpy as np
 import onemodel as om
 from onemodel import nn
 from onemodel.codes import CODES, Code
+from onemodel.compare.opsets import OPSETS, Coverage, OpsetTable, coverage
+from onemodel.graph.schema import NEWEST_OPSET
 from onemodel.lessons import LESSONS
+from onemodel.operators import TABLE
+from onemodel.operators._operator import Composite, Operator
+from onemodel.tracing.trace import recorded
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -117,14 +124,18 @@ refused is marked `# <-`.
 
 
 def _catalogue() -> ModuleType:
-    known = sys.modules.get("catalogue")
+    return _test_module("catalogue", "tests/tracing/catalogue.py")
+
+
+def _test_module(name: str, path: str) -> ModuleType:
+    """Data that tests and pages share lies with the tests."""
+    known = sys.modules.get(name)
     if known is not None:
         return known
-    path = ROOT / "tests" / "tracing" / "catalogue.py"
-    spec = spec_from_file_location("catalogue", path)
+    spec = spec_from_file_location(name, ROOT / path)
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules["catalogue"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -256,7 +267,214 @@ def refusal_text(program: str, code: str) -> str:
     raise AssertionError(f"the program for {code} was not refused")
 
 
-PAGES: dict[str, Callable[[], str]] = {"limits.md": limits}
+# --- operators.md -----------------------------------------------------------------------------
+
+GROUPS: dict[str, str] = {
+    "Making tensors": """
+        tensor scalar_tensor zeros ones full empty zeros_like ones_like full_like empty_like
+        new_zeros new_ones new_full new_empty arange linspace eye one_hot""",
+    "Random numbers": "rand randn rand_like randn_like randint randperm bernoulli dropout",
+    "Arithmetic": """
+        add sub mul div floor_divide remainder fmod pow neg abs sign square sqrt rsqrt reciprocal
+        maximum minimum clamp clamp_min clamp_max lerp addcmul addcdiv hypot""",
+    "Exponents, logarithms, angles": """
+        exp exp2 expm1 log log2 log10 log1p logit erf erfc sin cos tan asin acos atan atan2 sinh
+        cosh tanh asinh acosh atanh""",
+    "Rounding and special values": """
+        floor ceil round trunc frac isnan isinf isfinite nan_to_num""",
+    "Comparisons, logic, bits": """
+        eq ne lt le gt ge __eq__ __ne__ logical_and logical_or logical_xor logical_not bitwise_and
+        bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift where
+        where_method masked_fill""",
+    "Matrices": """
+        matmul mm bmm mv dot outer addmm linear einsum tensordot norm det inverse""",
+    "Reductions and order": """
+        sum mean prod amax amin max min argmax argmin all any var std var_mean std_mean median
+        logsumexp cumsum cumprod count_nonzero sort argsort topk unique""",
+    "Shapes": """
+        reshape view_as flatten unflatten squeeze unsqueeze permute transpose t movedim swapaxes
+        expand expand_as broadcast_to repeat tile repeat_interleave cat concat stack split chunk
+        unbind flip rot90 roll pad tril triu diagonal unfold_dimension pixel_shuffle
+        pixel_unshuffle channel_shuffle unfold fold clone contiguous meshgrid""",
+    "Indexing": """
+        getitem setitem slice select narrow index index_select index_put index_add gather
+        take_along_dim scatter scatter_add scatter_reduce nonzero masked_select""",
+    "Dtypes and layouts": """
+        to float double half bfloat16 int long short bool to_blocked to_plain""",
+    "Activations": """
+        relu relu6 leaky_relu prelu elu selu celu gelu silu mish sigmoid hardsigmoid hardswish
+        hardtanh hardshrink softshrink tanhshrink softplus softsign threshold log_sigmoid
+        logsigmoid glu softmax log_softmax softmin""",
+    "Convolutions and pooling": """
+        conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d max_pool1d
+        max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d lp_pool1d lp_pool2d lp_pool3d
+        adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d
+        adaptive_max_pool2d adaptive_max_pool3d""",
+    "Normalisation": """
+        batch_norm layer_norm group_norm instance_norm rms_norm local_response_norm normalize""",
+    "Images": "interpolate upsample resize2d grid_sample affine_grid",
+    "Attention, recurrence, embeddings": """
+        scaled_dot_product_attention rnn rnn_tanh rnn_relu lstm gru rnn_cell lstm_cell gru_cell
+        embedding embedding_bag""",
+    "Distances and losses": """
+        cosine_similarity pairwise_distance mse_loss l1_loss smooth_l1_loss huber_loss
+        binary_cross_entropy binary_cross_entropy_with_logits nll_loss cross_entropy kl_div
+        ctc_loss""",
+}
+"""Names of operators by what they are for; what is in none of them comes last."""
+
+_OPERATORS_HEAD = """\
+<!-- Generated by scripts/build_docs.py. Change the operators instead. -->
+
+# The operators
+
+Names, parameters and meanings are PyTorch's. `om.<name>(...)` is the function, `x.<name>(...)` the
+method where one is named; `help(om.<name>)` tells shapes, dtypes and errors.
+
+- **gradient**: whether gradients go through it.
+- **ONNX from**: the lowest opset in which a trace can write it (some arguments need a later one;
+  a refusal then names it), and the opsets at which it is written anew. *eager only*: a trace
+  refuses it and says what to write instead. *composed*: made of other operators.
+"""
+
+
+_SYMBOLS = {
+    "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//",
+    "__mod__": "%", "__pow__": "**", "__matmul__": "@", "__neg__": "-x", "__abs__": "abs(x)",
+    "__invert__": "~x", "__and__": "&", "__or__": "|", "__xor__": "^", "__lshift__": "<<",
+    "__rshift__": ">>", "__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=",
+    "__gt__": ">", "__ge__": ">=", "__getitem__": "x[i]", "__setitem__": "x[i] = y",
+}  # fmt: skip
+
+_WITHOUT_GRADIENT = {
+    "zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full",
+    "new_empty", "linspace", "rand", "randn", "rand_like", "randn_like", "randint", "randperm",
+    "bernoulli", "__eq__", "__ne__", "int", "long", "short", "bool", "argsort", "count_nonzero",
+    "to_blocked", "to_plain",
+}  # fmt: skip
+"""Composed operators whose results do not depend smoothly, or not at all, on a tensor."""
+
+
+def operators() -> str:
+    """Every operator: signature, summary, methods, gradient, opsets."""
+    grouped = {title: names.split() for title, names in GROUPS.items()}
+    known = {name for names in grouped.values() for name in names}
+    grouped["Further"] = [name for name in TABLE if name not in known]
+    parts = [_OPERATORS_HEAD]
+    for title, names in grouped.items():
+        rows = [_operator_row(TABLE[n]) for n in names if TABLE[n].public or TABLE[n].methods]
+        if rows:
+            head = "| operator | what it gives | methods | gradient | ONNX from |"
+            parts += [f"## {title}\n", head, "|---|---|---|---|---|", *rows, ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _operator_row(operator: Operator | Composite) -> str:
+    summary = (inspect.getdoc(operator.declaration) or "").partition("\n\n")[0]
+    names = [_SYMBOLS.get(name, name) for name in operator.methods]
+    names += [name for name in operator.inplace if not name.startswith("__")]
+    cells = (
+        _code(_signature(operator)),
+        _prose(summary),
+        ", ".join(map(_code, names)),
+        "yes" if _has_gradient(operator) else "",
+        _opsets(operator),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def _prose(docstring: str) -> str:
+    """A sentence of a docstring as Markdown: its code stays code, the rest is escaped."""
+    pieces = re.split(r"``(.+?)``|:\w+:`(.+?)`", " ".join(docstring.split()))
+    text = ""
+    for place in range(0, len(pieces), 3):
+        text += _escaped(pieces[place])
+        text += "".join(_code(code) for code in pieces[place + 1 : place + 3] if code)
+    return text
+
+
+def _signature(operator: Operator | Composite) -> str:
+    signature = inspect.signature(operator.declaration)
+    plain = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in signature.parameters.values()
+    ]
+    text = signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)
+    name = operator.name if operator.public else f"Tensor.{operator.methods[0]}"
+    return f"{name}{text}"
+
+
+def _has_gradient(operator: Operator | Composite) -> bool:
+    if isinstance(operator, Operator):
+        return operator.backward is not None
+    return operator.name not in _WITHOUT_GRADIENT
+
+
+def _opsets(operator: Operator | Composite) -> str:
+    traced = [case for case in operator.cases if case.trace]
+    if operator.cases and not traced:
+        return "eager only"
+    lowest = min((case.lowest for case in traced), default=7)
+    if isinstance(operator, Composite):
+        return f"{lowest}, composed"
+    again = [str(opset) for opset in sorted(operator.symbolic) if opset > lowest]
+    return f"{lowest}" + (f" (anew: {', '.join(again)})" if again else "")
+
+
+_OPSETS_HEAD = """# Operators by opset
+
+How each operator is written at each opset, for the first of its cases that traces: `●` as one
+node, a number where it is decomposed into that many nodes (constants left out), `·` where it is
+refused and the message names the lowest opset that works. The tests walk every case of every
+operator through every opset: the model passes the full checker and ONNX Runtime gives eager's
+numbers at two sizes, or the refusal is the one shown here.
+
+The same table for a model of your own: `om.opset_table(model, x)`.
+"""
+
+
+def opsets() -> str:
+    """Operator x opset: one node, several, or refused."""
+    suite = _test_module("suite", "tests/every_operator/suite.py")
+    rows: dict[str, Mapping[int, Coverage]] = {}
+    for row in suite.rows():
+        name = row.operator.name
+        if name in rows or not isinstance(row.operator, Operator) or not row.case.trace:
+            continue
+        cells = _coverage(row, suite)
+        if cells is not None:
+            rows[name] = cells
+    return _OPSETS_HEAD + "\n" + OpsetTable(tuple(OPSETS), rows).to_markdown() + "\n"
+
+
+def _coverage(row: Any, suite: ModuleType) -> Mapping[int, Coverage] | None:
+    """Coverage of the case's own operator at every opset; None where it was not recorded."""
+    model, arrays, axes = suite.program(row)
+    records, inputs = recorded(model, arrays, axes=axes, opset=NEWEST_OPSET)
+    own = [record for record in records if record.operator is row.operator]
+    return {n: coverage(own[-1], inputs, n) for n in OPSETS} if own else None
+
+
+# --- zoo.md -----------------------------------------------------------------------------------
+
+
+def zoo() -> str:
+    """What tracing gives for whole architectures, beside other exporters."""
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    return import_module("tests.zoo.outcomes").page()
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "limits.md": limits,
+    "operators.md": operators,
+    "opsets.md": opsets,
+    "zoo.md": zoo,
+}
 """Generated pages by their path below docs/."""
 
 
