@@ -18,6 +18,7 @@ NOT_COMPARED: dict[Key, str] = {
     ("embedding", "narrow indices"): "PyTorch takes int32 and int64 indices only",
     ("one_hot", "int32"): "PyTorch takes int64 indices only",
     ("interpolate", "integers"): "PyTorch resizes no integers",
+    ("to_blocked", "*"): "PyTorch has blocked layouts only inside oneDNN, unnamed",
     ("topk", "ties"): "among equals PyTorch chooses any; here the first, as ONNX says",
 }
 """Cases that PyTorch does not compute, or for which it promises no single answer."""

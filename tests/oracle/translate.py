@@ -164,6 +164,7 @@ COUNTERPARTS: dict[str, Callable[..., Any]] = {
     "scatter": _scatter,
     "affine_grid": _affine_grid,  # ours takes the batch from theta
     "repeat_interleave": _repeat_interleave,
+    "to_plain": torch.Tensor.to_dense,
     "empty": torch.zeros,  # memory as it was found may hold NaN
     "empty_like": torch.zeros_like,
     **{name: _drawing(name) for name in RANDOM},
