@@ -63,6 +63,32 @@ DIFFERENT_HERE: dict[Key, str] = {
 """Calls at size 0 with another answer."""
 
 
+_PRODUCTS = "0 times infinity is NaN, and which products with 0 are computed differs"
+
+NOT_FINITE: dict[Key, str] = {
+    ("sign", "*"): "NaN stays NaN, as in NumPy and ONNX Runtime; PyTorch says 0",
+    ("prelu", "*"): "0 stays 0 whatever the slope, as in ONNX; PyTorch multiplies by infinity",
+    ("gelu", "*"): "of infinity it is infinity; PyTorch's vectors say NaN",
+    ("xlogx", "*"): "its counterpart is defined elsewhere for negative numbers",
+    ("topk", "smallest"): "which of several NaN comes first is nobody's promise",
+    ("ctc_loss", "*"): "paths of probability NaN",
+    ("group_norm", "features"): "a variance that overflows",
+    ("interpolate", "trilinear"): "1e30 cancels in another order",
+    ("grid_sample", "*"): "places that are NaN",
+    **{
+        (name, "*"): _PRODUCTS
+        for name in (
+            "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "conv1d", "conv2d",
+            "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "einsum",
+            "embedding_bag", "matmul", "linear", "rnn", "lstm", "gru",
+            "scaled_dot_product_attention",
+        )
+    },
+    ("interpolate", "antialias"): _PRODUCTS,
+}  # fmt: skip
+"""Cases whose results differ where inputs are infinite, NaN or near the ends of their dtype."""
+
+
 def reason(table: dict[Key, str], operator: str, case: str) -> str | None:
     """Why a case is in ``table``, or None."""
     return table.get((operator, case)) or table.get((operator, "*"))

@@ -95,6 +95,35 @@ def test_axes_of_one_or_no_element_give_what_pytorch_gives(
         compare(one, other, values=operator not in RANDOM)
 
 
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -1e30, 1e30, 1.0, -0.0]
+
+
+def _takes_special_values(row: Row) -> bool:
+    floats = any(s.values is None and s.dtype in ("float32", "float64") for s in row.case.specs())
+    operator, case = row.operator.name, row.case.name
+    return floats and operator not in RANDOM and not reason(differences.NOT_FINITE, operator, case)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in COMPARED if _takes_special_values(row)], ids=suite.row_id
+)
+def test_of_infinities_and_nan_come_the_values_of_pytorch(row: Row) -> None:
+    arrays = row.arrays(suite.TRACED_SIZES)
+    for position, spec in enumerate(row.case.specs()):
+        array = arrays[position]
+        if spec.values is None and array.dtype.kind == "f":
+            arrays[position] = np.resize(SPECIAL, array.shape).astype(array.dtype)
+    try:
+        theirs = call_torch(row, [translate.to_torch(array) for array in arrays])
+    except REFUSALS:
+        with pytest.raises(REFUSALS):
+            call_ours(row, [Tensor(np.array(array)) for array in arrays])
+        return
+    ours = call_ours(row, [Tensor(np.array(array)) for array in arrays])
+    for one, other in zip(ours, theirs, strict=True):
+        compare(one, other)
+
+
 def _differentiable(row: Row) -> bool:
     operator = row.operator
     known = isinstance(operator, Composite) or operator.backward is not None
@@ -174,7 +203,9 @@ def test_every_difference_names_an_operator_and_a_case() -> None:
     cases |= {(name, "*") for name in TABLE}
     tables = (
         differences.NOT_COMPARED, differences.GRADIENTS, differences.REFUSED_HERE,
-        differences.ANSWERED_HERE, differences.DIFFERENT_HERE,
+        differences.ANSWERED_HERE,
+        differences.DIFFERENT_HERE,
+        differences.NOT_FINITE,
     )  # fmt: skip
     assert [key for table in tables for key in table if key not in cases] == []
     assert set(TABLE) >= RANDOM | set(differences.CONSTANT_INPUTS)
