@@ -1,6 +1,7 @@
 """ONNX models as graphs. Files are not trusted: everything is checked before it is used.
 
-Model-local functions are inlined, nodes are put in order, sparse initializers become dense.
+Model-local functions are inlined, nodes are put in order, sparse initializers become dense,
+and shapes that the file leaves out are inferred.
 What was changed on the way is noted in ``graph.metadata`` under keys that start with
 :data:`NOTE`.
 """
@@ -17,6 +18,7 @@ from onnx import GraphProto, ModelProto, TensorProto
 
 from onemodel.graph.check import check
 from onemodel.graph.errors import GraphError
+from onemodel.graph.infer.shapes import infer_shapes
 from onemodel.graph.ir import Graph, Value
 from onemodel.graph.schema import NEWEST_OPSET, normal_domain
 from onemodel.onnx_io.errors import ModelError, UnsupportedOperatorsError
@@ -124,6 +126,7 @@ def _model(model: ModelProto, base_dir: str | Path | None, allow_unknown: bool) 
     graph.metadata.update({NOTE + key: text for key, text in nodes.notes.items()})
     graph.doc = graph.doc or model.doc_string
     check(graph)
+    infer_shapes(graph)
     return graph
 
 

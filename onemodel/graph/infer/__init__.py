@@ -1,0 +1,1 @@
+"""Shapes of the values of a graph, in the algebra of extents."""
