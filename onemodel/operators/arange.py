@@ -10,7 +10,7 @@ import numpy as np
 from onemodel.axes.extent import Axes, AxesError, as_extent
 from onemodel.axes.size import Size, extent_of
 from onemodel.operators._case import Case
-from onemodel.operators._counting import counting
+from onemodel.operators._counting import counting, write_range
 from onemodel.operators._creation import finish
 from onemodel.operators._operator import Operator, apply
 from onemodel.tensors.dtypes import as_dtype, get_default_dtype, int64
@@ -62,8 +62,7 @@ def axes(*, start: Any, end: Any, step: Any, dtype: np.dtype) -> Axes:
 
 
 def opset_11(g: Any, start: Any, end: Any, step: Any, dtype: np.dtype) -> Any:
-    bounds = [g.scalar(as_extent(value)) for value in (start, end, step)]
-    return g.cast(g.op("Range", *bounds), dtype)
+    return g.cast(write_range(g, start, end, step), dtype)
 
 
 def opset_9(g: Any, start: Any, end: Any, step: Any, dtype: np.dtype) -> Any:

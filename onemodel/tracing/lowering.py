@@ -97,12 +97,13 @@ def _results(
     for value, axes, dtype in zip(values, context.result_axes, context.result_dtypes, strict=False):
         if value.dtype is not None and value.dtype != dtype:
             raise EmissionError(f"{label} gives {value.dtype} where eager gives {dtype}")
-        if id(value) not in fresh or value in results:
+        if (id(value) not in fresh or value in results) and value.shape is not None:
             # The operand itself, or a constant: the result is that value.
             results.append(value)
             continue
-        writer.names.discard(value.name)
-        value.name = writer.unique(stem)
+        if id(value) in fresh:
+            writer.names.discard(value.name)
+            value.name = writer.unique(stem)
         value.dtype = dtype
         value.shape = tuple(_dim(e) for e in axes)
         writer.learn(value, axes)
