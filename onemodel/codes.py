@@ -281,7 +281,7 @@ CODES: dict[str, Code] = dict(
         _code(
             "OM607", _UO, "a loss is traced",
             "Losses have no ONNX equivalent that holds at every opset; a trace is for inference.",
-            ("trace the model, and compute the loss outside", "loss = om.cross_entropy(model(x), y)"),
+            ("compute the loss outside of the trace", "loss = om.cross_entropy(model(x), y)"),
         ),
         _code(
             "OM608", _UO, "a symbolic function writes a node that ONNX does not have",
