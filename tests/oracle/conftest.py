@@ -27,5 +27,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def _subject(case: str) -> str:
     """The operator, module or optimiser of a case: ``traced-relu-empty`` is of ``relu``."""
-    case = re.sub(r"^(one element|none|one|other|training|evaluation|SGD|Adam|float32|int64|uint8)-", "", case)
+    case = re.sub(
+        r"^(one element|none|one|other|training|evaluation|SGD|Adam|float32|int64|uint8)-", "", case
+    )
     return re.split(r"[-(]", case)[0]
