@@ -23,6 +23,9 @@ from onemodel.graph.check import check
 from onemodel.graph.errors import GraphError
 from onemodel.graph.ir import Attribute, Graph, Node, Origin, Value
 
+MAX_VERSION = 2**31
+"""Versions of opsets and of ONNX's IR are 32-bit numbers."""
+
 _DTYPES: dict[str, np.dtype] = {
     **{n: np.dtype(n) for n in ("complex64", "complex128")},
     **{
@@ -67,12 +70,23 @@ def _read(data: np.ndarray, where: str) -> Graph:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"the graph is no JSON: {error}", place=f"{where}: graph") from None
+    _check_text(text, content, f"{where}: graph")
     graph = _Reader(tensors).graph(content, {}, "graph", 0)
     try:
         check(graph)
     except GraphError as error:
         raise FormatError(str(error), place=f"{where}: graph") from None
     return graph
+
+
+def _check_text(text: str, content: Any, place: str) -> None:
+    """Half a surrogate pair is no text: nothing could print it or write it into another file."""
+    if "\\ud" not in text.lower():
+        return
+    try:
+        json.dumps(content, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise FormatError("a text holds half a surrogate pair", place=place) from None
 
 
 def _header(data: np.ndarray, where: str) -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
@@ -118,7 +132,7 @@ def _entry(name: str, entry: Any, body: np.ndarray, where: str) -> np.ndarray:
         raise FormatError("its entry lacks dtype, shape or offsets", place=place) from None
     if not (isinstance(begin, int) and isinstance(end, int) and 0 <= begin <= end <= body.size):
         raise FormatError(f"its bytes {begin} to {end} lie outside the file", place=place)
-    if any(n < 0 for n in shape) or kind not in _BY_KIND:
+    if any(n < 0 for n in shape) or not isinstance(kind, str) or kind not in _BY_KIND:
         raise FormatError(f"dtype {kind!r} and shape {shape} are not possible", place=place)
     dtype = _BY_KIND[kind]
     if math.prod(shape) * dtype.itemsize != end - begin:
@@ -155,9 +169,9 @@ class _Reader:
         graph = Graph(
             name=_string(data, "name", place),
             doc=_string(data, "doc", place),
-            ir_version=_integer(data, "ir_version", place),
+            ir_version=_version(data, "ir_version", place),
             opsets={
-                k: _integer(data["opsets"], k, place) for k in _object(data.get("opsets"), place)
+                k: _version(data["opsets"], k, place) for k in _object(data.get("opsets"), place)
             },
             metadata={k: str(v) for k, v in _object(data.get("metadata"), place).items()},
         )
@@ -249,7 +263,7 @@ class _Reader:
             raise FormatError("an attribute has not exactly one value", place=place)
         ((kind, value),) = data.items()
         try:
-            if kind == "i" and isinstance(value, int):
+            if kind == "i" and isinstance(value, int) and -(2**63) <= value < 2**63:
                 return value
             if kind == "f":
                 return float.fromhex(value)
@@ -310,13 +324,16 @@ def _string(data: Mapping[str, Any], key: str, place: str) -> str:
     return found
 
 
-def _integer(data: Mapping[str, Any], key: str, place: str) -> int:
-    return _size(data.get(key), f"{place}.{key}")
+def _version(data: Mapping[str, Any], key: str, place: str) -> int:
+    found = _size(data.get(key), f"{place}.{key}")
+    if found >= MAX_VERSION:
+        raise FormatError(f"the version {key} is beyond every version", place=place)
+    return found
 
 
 def _size(number: Any, place: str) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise FormatError("a number of zero or more was expected", place=place)
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**63:
+        raise FormatError("a number of 0 to 2**63 - 1 was expected", place=place)
     return number
 
 

@@ -30,7 +30,7 @@ def content_of(array: np.ndarray) -> Content:
     if array.size > MAX_CONTENT or array.dtype.kind not in "iufb":
         return None
     result = np.empty(array.shape, object)
-    for place, number in enumerate(array.reshape(-1)):
+    for place, number in enumerate(array.reshape(-1).tolist()):
         if array.dtype.kind in "iub" or (abs(number) < EXACT and number == int(number)):
             result.reshape(-1)[place] = Extent(int(number))
     return result
