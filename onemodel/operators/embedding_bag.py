@@ -165,7 +165,7 @@ CASES = (
     Case((In(("batch", 3), "int64", 0, 6), (6, 4), ("batch", 3)), call=_weighted,
          reference=lambda i, w, f: reference(i, w, mode="sum", per_sample_weights=f),
          name="weights per sample"),
-    Case((In(("time",), "int64", 0, 6), (6, 4), _OFFSETS), {"mode": "sum"}, lowest=11,
+    Case((In(("time",), "int64", 0, 6), (6, 4), _OFFSETS), {"mode": "sum"}, lowest=9,
          reference=reference, name="offsets"),
     Case((In((5,), "int64", 0, 6), (6, 4), _OFFSETS), {"mode": "max"}, reference=reference,
          lowest=9, name="maximum, an empty bag"),

@@ -49,7 +49,7 @@ CASES = (
         (("batch", 3),),
         call=lambda x: x + linspace(0, 2, x.shape[0]).reshape(-1, 1),
         reference=lambda x: x + np.linspace(0, 2, len(x))[:, None],
-        lowest=11,
+        lowest=9,
     ),
 )
 

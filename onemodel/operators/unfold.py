@@ -233,7 +233,7 @@ ALSO = (
                 (("time", 3),),
                 {"dimension": 0, "size": 2, "step": 1},
                 reference=_windows,
-                lowest=11,
+                lowest=9,
                 name="symbolic axis",
             ),
         ),
