@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onemodel.axes.extent import Extent
 from onemodel.graph.ir import Graph
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation
@@ -14,6 +15,7 @@ from onemodel.tracing.value import Specialisation
 _MOST_ELEMENTS = 1 << 24
 
 _MOST_FLIPS = 16
+_MOST_TABLES = 4
 
 _STEPS = ((1, 1), (1, -1), (2, 0), (1, 3), (3, 0), (1, 2), (1, 5), (4, 0), (1, 8), (1, 11))
 
@@ -109,6 +111,28 @@ def flips(model: TracedModel, known: set[Any]) -> Iterator[dict[str, int]]:
         found = _flip(spent, model.symbols)
         if found is not None:
             yield found
+
+
+def beyond_tables(model: TracedModel) -> Iterator[dict[str, int]]:
+    """For every slice of a fixed axis by a size, an assignment that runs beyond the axis.
+
+    Axis rules take it that ``table[:t]`` has t rows. Python gives the rows there are.
+    """
+    seen: list[dict[str, int]] = []
+    for bound, limit in model.table_bounds:
+        found = _exceeding(bound, limit, model.symbols)
+        if found is not None and found not in seen and len(seen) < _MOST_TABLES:
+            seen.append(found)
+            yield found
+
+
+def _exceeding(bound: Extent, limit: int, symbols: Mapping[str, int]) -> dict[str, int] | None:
+    for symbol in sorted(bound.symbols()):
+        for candidate in (limit + 1, limit + 2, limit + 3, 2 * limit + 2):
+            sizes = {**symbols, symbol: candidate}
+            if len(set(sizes.values())) == len(sizes) and bound.evaluate(sizes) > limit:
+                return sizes
+    return None
 
 
 def _flip(spent: Specialisation, symbols: Mapping[str, int]) -> dict[str, int] | None:

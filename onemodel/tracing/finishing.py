@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from onemodel.axes.extent import Extent, as_extent
 from onemodel.tensors.tensor import Tensor
 from onemodel.tracing import sites
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.outputs import bind_outputs, kept_records, prune, set_origins
-from onemodel.tracing.value import TracedValue
+from onemodel.tracing.value import TracedValue, TraceRecord
 
 if TYPE_CHECKING:
     from onemodel.tracing.tracer import Tracer
@@ -40,6 +41,7 @@ def complete(tracer: Tracer, outputs: Mapping[str, Tensor]) -> TracedModel:
         records=kept,
         constants=tracer.constants.arrays,
         numbers=tracer.constants.numbers(),
+        table_bounds=tuple(dict.fromkeys(_table_bounds(tracer.records))),
         inputs=tuple(tracer.inputs),
         outputs=dict(marks),
         symbols=dict(tracer.symbols),
@@ -69,6 +71,20 @@ def _output(tracer: Tracer, name: str, tensor: Any) -> TracedValue:
     if not isinstance(mark, TracedValue) or mark.tracer is not tracer:
         raise tracer.exception("OM502", "finish()", f"output {name!r} belongs to another trace")
     return mark
+
+
+def _table_bounds(records: Sequence[TraceRecord]) -> Iterator[tuple[Extent, int]]:
+    """Sizes that fixed axes were sliced by, and how far those reach."""
+    for record in records:
+        if record.operator.name != "getitem":
+            continue
+        source = record.inputs[0]
+        axes = source.axes if isinstance(source, TracedValue) else source.shape or ()
+        entries = [entry for entry in record.attributes["index"] if entry is not None]
+        for entry, size in zip(entries, map(as_extent, axes), strict=False):
+            for bound in entry[:2] if isinstance(entry, tuple) and size.is_static else ():
+                if isinstance(bound, Extent) and not bound.is_static:
+                    yield bound, size.value
 
 
 def _check_constants(tracer: Tracer) -> None:

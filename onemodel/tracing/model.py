@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from onemodel.axes.extent import Extent
 from onemodel.format.writer import save as save_format
 from onemodel.graph.ir import Graph, Value, format_shape
 from onemodel.graph.schema import NEWEST_OPSET
@@ -48,6 +49,7 @@ class TracedModel:
         records: the operator calls that the outputs need, in order.
         constants: captured tensors, also those that only another opset's graph needs.
         numbers: Python numbers that were rounded to become constants, as they were.
+        table_bounds: sizes that fixed axes were sliced by, and how far those axes reach.
         inputs, outputs: traced values.
         symbols: declared symbol -> its size in the example.
         specialisations: sizes that were consumed as fixed numbers, with their lines.
@@ -66,6 +68,7 @@ class TracedModel:
     opset: int
     overrides: Overrides | None = None
     numbers: Mapping[Any, float] = field(default_factory=dict, repr=False)
+    table_bounds: Sequence[tuple[Extent, int]] = ()
     verification: str = "not verified: a low-level trace has no function to repeat"
     rerun: Callable[[Mapping[str, np.ndarray]], TracedModel] | None = field(
         default=None, repr=False

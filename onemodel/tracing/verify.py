@@ -23,7 +23,15 @@ from onemodel.graph.ir import Node
 from onemodel.session.session import Session
 from onemodel.tensors.generator import default_generator
 from onemodel.tracing import sites
-from onemodel.tracing.assignments import assignments, comes_out, fixed_sizes, flips, redraw, resized
+from onemodel.tracing.assignments import (
+    assignments,
+    beyond_tables,
+    comes_out,
+    fixed_sizes,
+    flips,
+    redraw,
+    resized,
+)
 from onemodel.tracing.differences import Difference, close, compare_graphs
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation, TraceRecord
@@ -180,6 +188,8 @@ class _OtherSizes:
             other = self._attempt(pending.pop(0))
             if other is not None:
                 pending += flips(other, known)
+        for sizes in beyond_tables(self.first):
+            self._attempt(sizes)
         wanted = len(self.tried) + SIZES_TRIED
         for sizes in assignments(self.first.symbols, fixed_sizes(self.first.graph)):
             if len(self.tried) >= wanted:

@@ -58,6 +58,21 @@ def branch_on_any_size(x):
     return x * 2 if x.shape[0] > 0 else x
 
 
+POSITIONS = om.tensor(np.arange(40, dtype=np.float32).reshape(10, 4))
+
+
+def part_of_a_table(x):
+    return x + POSITIONS[: x.shape[0]]
+
+
+def size_of_a_part_of_a_table(x):
+    return x.sum(0) + POSITIONS[: x.shape[0]].shape[0]  # <-
+
+
+def mean_of_a_part_of_a_table(x):
+    return x + POSITIONS[: x.shape[0]].mean(0)
+
+
 def branch_behind_a_branch(x):
     y = x * 2
     if x.shape[0] > 8:  # <-

@@ -92,6 +92,8 @@ SIZES = (
     "{v}.sum({d}) / ({v}.shape[{d}] + 1)", "{v} + om.tensor({v}.shape[{d}] // 2)",
     "{v}.reshape({v}.numel())", "om.arange(0, {v}.shape[{d}], 2).float()",
     "{v}[: {v}.shape[0] // 2 + 1]", "{v}[{v}.shape[0] // 2 :]", "om.eye({v}.shape[0])",
+    "{v} + om.arange(8)[: {v}.shape[-1]]", "{v} + om.ones(8, 2)[: {v}.shape[0]].sum()",
+    "{v} + om.ones(8)[: {v}.shape[0]].shape[0]", "{v} * om.ones(8, 8)[: {v}.shape[0], 0].mean()",
     "{v}[{v}.shape[0] - 1]", "{v} + max({v}.shape[0], 2)", "{v} * ({v}.shape[0] % 2)",
 )  # fmt: skip
 
