@@ -86,11 +86,11 @@ class SizeRatio:
         """With the plain number, and told."""
         if not isinstance(other, (numbers.Number, np.ndarray, np.generic)):
             return NotImplemented
-        sized = isinstance(other, SizeRatio) or hasattr(other, "extent")
-        plain = other.value if sized else other
+        sized: Part = other if isinstance(other, SizeRatio) or hasattr(other, "extent") else None
+        plain = other if sized is None else sized.value
         outcome = function(plain, self.value) if reflected else function(self.value, plain)
-        if sized:
-            other._consume(symbol, outcome)
+        if sized is not None:
+            sized._consume(symbol, outcome)
         return self._consume(symbol, outcome)
 
     def _shift(
