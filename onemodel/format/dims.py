@@ -8,6 +8,9 @@ from onemodel.axes.extent import DERIVED, Atom, Extent
 from onemodel.format.errors import MAX_DEPTH, FormatError
 from onemodel.graph.ir import Dim
 
+TOO_LARGE = 2**63
+"""Sizes and coefficients are 64-bit numbers."""
+
 
 def dim_to_json(dim: Dim) -> Any:
     """``3``, ``None``, or ``{"c": 2, "a": [{"s": "batch"}]}``."""
@@ -28,7 +31,11 @@ def _atom(atom: Atom) -> dict[str, Any]:
 
 def dim_from_json(data: Any, place: str) -> Dim:
     """The dimension that :func:`dim_to_json` wrote. Raises FormatError."""
-    if data is None or (isinstance(data, int) and not isinstance(data, bool)):
+    if data is None:
+        return data
+    if isinstance(data, int) and not isinstance(data, bool):
+        if not 0 <= data < TOO_LARGE:
+            raise FormatError(f"the size {str(data)[:24]} is none", place=place)
         return data
     return _extent_from(data, place, 0)
 
@@ -41,6 +48,8 @@ def _extent_from(data: Any, place: str, depth: int) -> Extent:
     atoms = data.get("a")
     if not isinstance(atoms, list):
         raise FormatError("an extent has no list of atoms", place=place)
+    if abs(data["c"]) >= TOO_LARGE:
+        raise FormatError("a coefficient is too large", place=place)
     return Extent(data["c"], tuple(_atom_from(atom, place, depth + 1) for atom in atoms))
 
 

@@ -14,6 +14,7 @@ from onemodel.errors import CallSite
 from onemodel.graph.dtypes import dtype_of_type
 from onemodel.graph.ir import Attribute, Graph, Node, Origin, Value
 from onemodel.graph.schema import NodeSchema, known_op_types, normal_domain, schema_for
+from onemodel.kernels._table import find
 from onemodel.onnx_io.errors import ModelError
 from onemodel.onnx_io.order import called, in_order
 from onemodel.onnx_io.tensors import External, read_sparse, read_tensor
@@ -206,12 +207,19 @@ class NodeReader:
         schema = None
         if version is not None:
             schema = schema_for(proto.op_type, version, domain, deprecated=True)
-        if schema is None:
+        if schema is None and not self._has_foreign_kernel(proto, domain, version):
             label = f"{domain}::{proto.op_type}" if domain else proto.op_type
             if proto.op_type in known_op_types(domain):
                 label += f" (not at opset {version})"
             self.unknown.append((label, called(proto)))
         return schema
+
+    @staticmethod
+    def _has_foreign_kernel(proto: NodeProto, domain: str, version: int | None) -> bool:
+        """Whether a node type of nobody's schema can be run all the same."""
+        if version is None or known_op_types(domain):
+            return False
+        return find(proto.op_type, version, domain) is not None
 
     def _inputs(self, proto: NodeProto, scope: Scope) -> list[Value | None]:
         inputs = [scope.get(name) if name else None for name in proto.input]

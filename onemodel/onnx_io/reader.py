@@ -195,6 +195,8 @@ def read_graph(proto: GraphProto, nodes: NodeReader, outer: Scope, field: str) -
         nodes.notes[f"{field}.order"] = "nodes were not in topological order and have been sorted"
     for index in ordered:
         graph.nodes.extend(nodes.read(proto.node[index], scope, f"{field}.node[{index}]", declared))
+    if _give_distinct_names(graph):
+        nodes.notes[f"{field}.names"] = "nodes of the same name have been given different ones"
     for info in proto.output:
         value = scope.get(info.name)
         if value is None:
@@ -206,6 +208,26 @@ def read_graph(proto: GraphProto, nodes: NodeReader, outer: Scope, field: str) -
     for entry in proto.metadata_props:
         graph.metadata[entry.key] = entry.value
     return graph
+
+
+def _give_distinct_names(graph: Graph) -> bool:
+    """Number nodes whose name another one has; some exporters care for names of values alone."""
+    taken = {node.name for node in graph.nodes}
+    if len(taken) == len(graph.nodes):
+        return False
+    seen: set[str] = set()
+    next_number: dict[str, int] = {}
+    for node in graph.nodes:
+        name = node.name
+        if name and name in seen:
+            number = next_number.get(name, 2)
+            while f"{name}_{number}" in taken:
+                number += 1
+            next_number[name] = number + 1
+            node.name = f"{name}_{number}"
+            taken.add(node.name)
+        seen.add(node.name)
+    return bool(next_number)
 
 
 def _read_inputs(

@@ -118,6 +118,10 @@ def read_type(value: Value, proto: TypeProto, field: str) -> None:
         value.shape = _read_shape(tensor, field)
 
 
+NAMELESS = frozenset({"", "?", "*", "-1"})
+"""What exporters write for a size that has no name: two of them need not be equal."""
+
+
 def _read_shape(tensor: TypeProto.Tensor, field: str) -> Shape:
     if len(tensor.shape.dim) > MAX_RANK:
         raise ModelError(
@@ -130,7 +134,7 @@ def _read_shape(tensor: TypeProto.Tensor, field: str) -> Shape:
             shape.append(dim.dim_value)
         elif kind == "dim_value" and dim.dim_value != -1:
             raise ModelError(f"size {dim.dim_value} is negative", field=f"{field}.shape")
-        elif kind == "dim_param" and dim.dim_param:
+        elif kind == "dim_param" and dim.dim_param not in NAMELESS:
             extent = read_dim(dim.dim_param)
             shape.append(extent if not extent.is_static else extent.value)
         else:  # old exporters write -1 for an unknown size

@@ -60,6 +60,8 @@ def unsqueeze(view: View) -> list[Dims]:
         raise UnknownError
     rank = len(dims) + len(axes)
     new, rest = {place_of(axis, rank) for axis in axes}, iter(dims)
+    if len(new) != len(axes):
+        raise UnknownError  # an axis is named twice
     return [tuple(ONE if place in new else next(rest) for place in range(rank))]
 
 

@@ -23,6 +23,9 @@ from onemodel.graph.ir import Dim, Graph, Node, Shape, Value
 RULES = (layers, moving)
 """The modules whose import enters the rules of shapes."""
 
+TOO_LARGE = 2**63
+"""No axis is that long; a broken file may say so."""
+
 # A broken node (an axis out of range, a missing attribute) is refused elsewhere, by name.
 CANNOT_TELL = (
     UnknownError, AxesError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError,
@@ -164,4 +167,6 @@ def _merged_dim(declared: Dim, found: Dim, symbols: frozenset[str]) -> Dim:
 
 
 def _plain(size: Extent | None) -> Dim:
-    return size.value if size is not None and size.is_static else size
+    if size is None or not size.is_static:
+        return size
+    return size.value if 0 <= size.value < TOO_LARGE else None
