@@ -245,7 +245,8 @@ def _unless_right(
 ) -> Exception | None:
     """Raise what a run at another size refused, unless the graph of the first one is right there.
 
-    Returns the model's own error, where it does not run there at all.
+    Returns the model's own error, where it does not run there at all. Where an operator gave
+    another shape than its axes say, the graph declares wrong shapes, whatever it computes.
     """
     try:
         with _unnoticed():
@@ -253,7 +254,7 @@ def _unless_right(
     except Exception as error:
         return error
     try:
-        results = session.run(dict(feeds))
+        results = session.run(dict(feeds)) if refusal.code != "OM401" else {}
     except Exception:
         raise refusal from None
     if any(n not in results or not close(results[n], array) for n, array in wanted.items()):

@@ -70,7 +70,7 @@ def size_of_a_part_of_a_table(x):
 
 
 def mean_of_a_part_of_a_table(x):
-    return x + POSITIONS[: x.shape[0]].mean(0)
+    return x + POSITIONS[: x.shape[0]].mean(0)  # <-
 
 
 def branch_behind_a_branch(x):
