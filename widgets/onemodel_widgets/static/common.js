@@ -57,11 +57,17 @@ function button(label, title, action) {
   return element;
 }
 
-/** A root that keeps its keys to itself: JupyterLab binds single letters. */
+/**
+ * A root that keeps its keys to itself: notebooks bind single letters and arrows.
+ * Notebook 7 hears a key before any element does, and looks for the attribute no further up than
+ * to the focused element, which its own rules already match; so that one has to carry it.
+ */
 function makeRoot(host, kind, label) {
   const root = make("section", `om-view om-${kind}-view`);
   root.setAttribute("aria-label", label);
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  const suppress = "data-lm-suppress-shortcuts";
+  root.setAttribute(suppress, "true");
+  root.addEventListener("focusin", (event) => event.target.setAttribute(suppress, "true"));
   root.addEventListener("keydown", (event) => event.stopPropagation());
   host.append(root);
   return root;

@@ -384,8 +384,8 @@ function graphPanel(model, host) {
     button("\u2212", "Zoom out (-)", () => zoom(0.8)),
     button("+", "Zoom in (+)", () => zoom(1.25)),
     button("Fold", "Fold all modules", () => state.set("expanded", [])),
-    button("SVG", "Save the picture as SVG", () => saveSvg(model, status)),
-    button("PNG", "Save the picture as PNG", () => savePng(picture, view, status)),
+    button("SVG", "Save the picture as SVG", () => saveSvg(model, picture, view, status)),
+    button("PNG", "Save the picture as PNG", () => savePng(model, picture, view, status)),
     crumbs,
   );
 
@@ -541,18 +541,34 @@ function drawStatistics(host, value, rows) {
   host.append(svg);
 }
 
-function saveSvg(model, status) {
-  download("graph.svg", new Blob([model.get("svg")], { type: "image/svg+xml" }));
-  status.textContent = "Saved graph.svg";
-}
-
-function savePng(picture, view, status) {
+/** The whole picture as SVG text of its own: no zoom, and the style sheet inside. */
+function standaloneSvg(model, picture, view) {
   const copy = picture.querySelector("svg").cloneNode(true);
-  const style = getComputedStyle(picture);
   for (const [name, value] of [["width", view.width], ["height", view.height], ["viewBox", `0 0 ${view.width} ${view.height}`]]) {
     copy.setAttribute(name, value);
   }
   copy.querySelector(".om-viewport").removeAttribute("transform");
+  for (const name of ["om-selected", "om-match", "om-lit"]) {
+    for (const element of copy.querySelectorAll(`.${name}`)) element.classList.remove(name);
+  }
+  // Outside of the notebook its variables are unknown: the colours seen now go along.
+  const seen = getComputedStyle(picture);
+  const names = new Set(model.get("_css").match(/--om-[a-z-]+(?=:)/g));
+  const colours = [...names].map((name) => `${name}:${seen.getPropertyValue(name).trim()}`);
+  const style = makeSvg("style", {});
+  style.textContent = `${model.get("_css")}\n.om-view.om-svg{${colours.join(";")}}`;
+  copy.classList.add("om-view", "om-svg");
+  copy.prepend(style);
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function saveSvg(model, picture, view, status) {
+  const text = standaloneSvg(model, picture, view);
+  download("graph.svg", new Blob([text], { type: "image/svg+xml" }));
+  status.textContent = "Saved graph.svg";
+}
+
+function savePng(model, picture, view, status) {
   const image = new Image();
   const scale = Math.min(2, 16000 / Math.max(view.width, view.height));
   image.onload = () => {
@@ -560,7 +576,7 @@ function savePng(picture, view, status) {
     canvas.width = view.width * scale;
     canvas.height = view.height * scale;
     const pen = canvas.getContext("2d");
-    pen.fillStyle = style.getPropertyValue("--om-paper") || "#ffffff";
+    pen.fillStyle = getComputedStyle(picture).getPropertyValue("--om-background") || "#ffffff";
     pen.fillRect(0, 0, canvas.width, canvas.height);
     pen.drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((blob) => {
@@ -569,6 +585,6 @@ function savePng(picture, view, status) {
     });
   };
   image.onerror = () => (status.textContent = "The picture is too large for a PNG");
-  const text = new XMLSerializer().serializeToString(copy);
+  const text = standaloneSvg(model, picture, view);
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 }
