@@ -366,7 +366,8 @@ def _work(kind: str, first: int, last: int, place: Any, counts: Any, results: An
     """Run cases ``first`` to ``last - 1``; the process dies where one takes too long."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    onnx_files(), om_files()
+    onnx_files()
+    om_files()
     with open("/proc/self/statm", encoding="ascii") as file:
         have = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (have + MEMORY, have + MEMORY))
@@ -404,7 +405,7 @@ def run(kind: str, first: int, count: int) -> tuple[dict[str, int], list[tuple[i
         if process.exitcode:
             findings.append((place.value, f"the process ended with {process.exitcode}"))
             at = place.value + 1
-    return dict(zip(OUTCOMES, counts, strict=True)), findings
+    return dict(zip(OUTCOMES, counts[:], strict=True)), findings
 
 
 def main() -> int:

@@ -34,3 +34,17 @@ class RunError(RuntimeError):
         super().__init__(
             f"node {self.node!r} ({self.op_type}{where}) failed: {type(error).__name__}: {error}"
         )
+
+
+class CancelledError(RuntimeError):
+    """A run that its progress callback ended.
+
+    Attributes:
+        done: steps that were finished.
+        total: steps of the run.
+    """
+
+    def __init__(self, done: int, total: int, node: str) -> None:
+        super().__init__(f"the run was cancelled before {node}, after {done} of {total} steps")
+        self.done = done
+        self.total = total

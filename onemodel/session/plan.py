@@ -16,11 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from onemodel.graph.ir import Graph, Value
+from onemodel.graph.check import describe
+from onemodel.graph.ir import Graph, Node, Value
 from onemodel.session.control import control_flow
 from onemodel.session.determined import fixed_values
+from onemodel.session.errors import CancelledError, RunError
 from onemodel.session.program import Frame, Program, compile_program
 from onemodel.session.small import Fact
+
+Progress = Callable[[int, int, str], object]
+"""Told how many steps are done, of how many, and which node is next; False ends the run."""
 
 MAX_KEPT = 1 << 20
 """Largest value, in bytes, that a plan keeps; a larger one is computed in every run."""
@@ -104,6 +109,32 @@ class Plan:
         self._frames.append(frame)
         return named
 
+    def run_watched(self, arrays: Sequence[Any], progress: Progress) -> dict[str, Any]:
+        """As :meth:`run`, with the same bits, asking ``progress`` before every step.
+
+        Raises:
+            CancelledError: where ``progress`` returns False.
+        """
+        arrays = [
+            array if type(array) is not np.ndarray or array.flags.c_contiguous else array.copy()
+            for array in arrays
+        ]
+        program = self._state.program
+        total = len(program.steps)
+        steps = tuple(
+            (_asked(step[0], progress, place, total, node), *step[1:])
+            for place, (step, node) in enumerate(zip(program.steps, program.nodes, strict=True))
+        )
+        try:
+            with np.errstate(all="ignore"):
+                results = replace(program, steps=steps).run(arrays)
+        except RunError as error:
+            if isinstance(error.__cause__, CancelledError):
+                raise error.__cause__ from None
+            raise
+        progress(total, total, "")
+        return self._named(results, arrays, program.constants)
+
     def _named(
         self, results: Sequence[Any], arrays: Sequence[Any], kept: frozenset[int]
     ) -> dict[str, Any]:
@@ -159,6 +190,17 @@ def observed_run(
         for step, value in zip(program.steps, program.values, strict=True)
     )
     return replace(program, steps=steps).run(arrays)
+
+
+def _asked(
+    function: Callable[..., Any], progress: Progress, done: int, total: int, node: Node
+) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        if progress(done, total, node.name or node.op_type) is False:
+            raise CancelledError(done, total, describe(node))
+        return function(*arguments)
+
+    return call
 
 
 def _watched(

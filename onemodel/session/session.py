@@ -25,7 +25,7 @@ from onemodel.session.errors import FeedError
 from onemodel.session.feeds import check_feeds
 from onemodel.session.gradient import attach_bodies
 from onemodel.session.ort import OrtRunner
-from onemodel.session.plan import Plan, PlanCache
+from onemodel.session.plan import Plan, PlanCache, Progress
 from onemodel.session.profile import NodeProfile, profile_program
 
 PROVIDERS = ("onemodel", "onnxruntime")
@@ -86,6 +86,11 @@ class Session:
         self._names = tuple(value.name for value in self._graph.inputs)
         self._available = _named(self._graph)
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **options: Any) -> Session:
+        """A session of an ``.om`` or ``.onnx`` file; options and errors as for the class."""
+        return cls(os.fspath(path), **options)
+
     @property
     def graph(self) -> Graph:
         """The graph as it runs, after passes. Not to be changed."""
@@ -116,7 +121,11 @@ class Session:
         return tuple(PassReport(n, r.changed, tuple(r.notes)) for n, r in self._results)
 
     def run(
-        self, feeds: Mapping[str, np.ndarray], outputs: Sequence[str] | None = None
+        self,
+        feeds: Mapping[str, np.ndarray],
+        outputs: Sequence[str] | None = None,
+        *,
+        progress: Progress | None = None,
     ) -> dict[str, np.ndarray]:
         """The outputs for ``feeds``, by name, in the order asked for.
 
@@ -125,6 +134,9 @@ class Session:
                 be left out.
             outputs: names of any values of the graph, intermediate ones too; None for the
                 graph's own outputs. What is asked for does not change the others' bits.
+            progress: called before every step with the steps done, the steps in all and the
+                name of the next node, and once at the end; where it returns False the run
+                ends. Only for the provider "onemodel".
 
         Returns:
             Arrays that share no memory with the feeds, the session or each other.
@@ -133,9 +145,13 @@ class Session:
             TypeError: where ``outputs`` is a single text.
             FeedError: for wrong names, dtypes, ranks or sizes; says what was expected.
             RunError: where a node fails; names it.
+            CancelledError: where ``progress`` ended the run.
+            ValueError: for ``progress`` with another provider.
         """
         if isinstance(outputs, str):
             raise TypeError(f"outputs is a sequence of names; write [{outputs!r}]")
+        if progress is not None:
+            return self._run_watched(feeds, outputs, progress)
         if self._ort is not None:
             return self._run_ort(feeds, outputs)
         arrays = [feeds.get(name) for name in self._names]
@@ -157,6 +173,14 @@ class Session:
         arrays, plan = self._prepared(feeds, None)
         with np.errstate(all="ignore"):
             return profile_program(plan.program, arrays, repeat)
+
+    def _run_watched(
+        self, feeds: Mapping[str, np.ndarray], outputs: Sequence[str] | None, progress: Progress
+    ) -> dict[str, np.ndarray]:
+        if self._ort is not None:
+            raise ValueError("only the provider 'onemodel' tells its progress")
+        arrays, plan = self._prepared(feeds, None if outputs is None else tuple(outputs))
+        return plan.run_watched(arrays, progress)
 
     def _run_checked(
         self, feeds: Mapping[str, np.ndarray], asked: tuple[str, ...] | None

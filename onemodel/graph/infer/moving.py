@@ -195,9 +195,9 @@ def split(view: View) -> list[Dims]:
         part = whole.ceildiv(count) if view.opset >= 18 else whole // count
         last = whole - part * (count - 1)
         # A last part below zero means that the ones before it are cut short as well.
-        parts = [part] * (count - 1) + [last] if last.at_least(0) else [None] * count
-        if whole.is_static and whole.value % count and last.at_least(0) and part == 0:
-            parts = [None] * count
+        parts = [None] * count
+        if last.at_least(0):
+            parts = [*[part] * (count - 1), last]
     return [(*dims[:axis], part, *dims[axis + 1 :]) for part in parts]
 
 
