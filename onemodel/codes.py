@@ -321,8 +321,10 @@ WRITES: dict[str, str] = {
 }  # fmt: skip
 
 
-def code_of_write(operation: str) -> Code:
-    """The code for a write into a traced tensor: an in-place operator, or any other way in."""
+def code_of_write(operation: str, view: bool = False) -> Code:
+    """The code for a write into a traced tensor: through a view, by an operator, or any other."""
+    if view:
+        return CODES["OM202"]
     if operation in WRITES or (operation.endswith("_") and not operation.endswith("__")):
         return CODES["OM204"]
     return CODES["OM201"]

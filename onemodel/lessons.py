@@ -156,6 +156,15 @@ LESSONS: dict[str, Lesson] = dict(
             """),
         ),
         _lesson(
+            "OM202",
+            _function("""
+                row = x[0]
+                row += 1  # <-
+                return x
+            """),
+            _function("return om.cat([x[:1] + 1, x[1:]])"),
+        ),
+        _lesson(
             "OM203",
             _function(
                 """
@@ -177,11 +186,13 @@ LESSONS: dict[str, Lesson] = dict(
         _lesson(
             "OM204",
             _function("""
-                row = x[0]
-                row += 1  # <-
+                x += 1  # <-
                 return x
             """),
-            _function("return om.cat([x[:1] + 1, x[1:]])"),
+            _function("""
+                x = x + 1
+                return x
+            """),
         ),
         _lesson(
             "OM301",

@@ -37,7 +37,7 @@ class Mark(Protocol):
         """The user asks for the values. Raises to refuse."""
         ...
 
-    def on_write(self, operation: str) -> None:
+    def on_write(self, operation: str, view: bool = False) -> None:
         """The user wants to change the values in place. Raises to refuse."""
         ...
 
@@ -137,6 +137,6 @@ def layout(tensor: Tensor) -> None:
 def write(tensor: Tensor, operation: str) -> None:
     """Called before values of ``tensor`` change in place."""
     if tensor._mark is not None:
-        tensor._mark.on_write(operation)
+        tensor._mark.on_write(operation, tensor._view)
     if _state.listener is not None:
         _state.listener.on_write(tensor, operation)

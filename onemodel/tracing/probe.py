@@ -71,7 +71,7 @@ class Probed:
     def on_read(self, operation: str) -> None:
         """Allowed."""
 
-    def on_write(self, operation: str) -> None:
+    def on_write(self, operation: str, view: bool = False) -> None:
         """Allowed."""
 
     def on_refuse(self, operation: str, refusal: Any) -> None:

@@ -30,10 +30,10 @@ def of_read(tracer: Tracer, value: TracedValue, operation: str, frame: FrameType
 
 
 def of_write(
-    tracer: Tracer, value: TracedValue, operation: str, frame: FrameType
+    tracer: Tracer, value: TracedValue, operation: str, view: bool, frame: FrameType
 ) -> TraceException:
     """A way into a traced tensor."""
-    code = code_of_write(operation)
+    code = code_of_write(operation, view)
     message = f"{operation} would change the traced {_value_text(value)} in place"
     return build(tracer, code.id, operation, f"{message}: {_lower(code.why)}", frame, value=value)
 

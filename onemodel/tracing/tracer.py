@@ -445,8 +445,8 @@ class Tracer:
     def refuse_read(self, value: TracedValue, operation: str) -> None:
         self.refuse_or_go_on(refusal.of_read(self, value, operation, sys._getframe(2)))
 
-    def refuse_write(self, value: TracedValue, operation: str) -> None:
-        self.refuse_or_go_on(refusal.of_write(self, value, operation, sys._getframe(2)))
+    def refuse_write(self, value: TracedValue, operation: str, view: bool) -> None:
+        self.refuse_or_go_on(refusal.of_write(self, value, operation, view, sys._getframe(2)))
 
     def refuse(
         self,

@@ -95,9 +95,9 @@ class TracedValue:
         if not self.tracer.finished:
             self.tracer.refuse_read(self, operation)
 
-    def on_write(self, operation: str) -> None:
+    def on_write(self, operation: str, view: bool = False) -> None:
         if not self.tracer.finished:
-            self.tracer.refuse_write(self, operation)
+            self.tracer.refuse_write(self, operation, view)
 
     def on_refuse(self, operation: str, refusal: Any) -> None:
         if not self.tracer.finished:

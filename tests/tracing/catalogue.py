@@ -214,7 +214,7 @@ ROWS: Sequence[Row] = (
     Row("31", "y = x.clone(); y[0] = 0", STATE.clone_and_assign, "OM201", _FUNCTIONAL),
     Row("31b", "y += 1; y.relu_() on a result", STATE.add_to_an_intermediate, PASS,
         "Recorded in the functional form: nobody else sees the memory."),
-    Row("32", "row = y[0]; row += 1", STATE.write_through_a_view, "OM204"),
+    Row("32", "row = y[0]; row += 1", STATE.write_through_a_view, "OM202"),
     Row("33", "x += 1 on the input", STATE.add_to_the_input, "OM204",
         "The caller's tensor would change; a file cannot do that."),
     Row("34", "constant changed after its use", STATE.ConstantChanged, "OM203"),

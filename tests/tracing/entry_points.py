@@ -330,7 +330,7 @@ ENTRY_POINTS = (
     EntryPoint(mutable_data, "OM201", "y.mutable_data()"),
     EntryPoint(augmented, "OM204", "x += 1"),
     EntryPoint(inplace_operator, "OM204", "x.add_(1)"),
-    EntryPoint(through_a_view, "OM204", "row *= 2"),
+    EntryPoint(through_a_view, "OM202", "row *= 2"),
     EntryPoint(captured_constant, "OM203", "SCALE.copy_from(SCALE.to_array() + 1)"),
     EntryPoint(no_grad_block, "OM301", "om.no_grad()"),
     EntryPoint(no_grad_decorator, "OM301", "undisturbed(x)"),
