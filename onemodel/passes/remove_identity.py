@@ -30,6 +30,7 @@ def run(graph: Graph) -> PassResult:
             source = node.inputs[0] if node.inputs else None
             if (
                 source is not None
+                and node.outputs  # an RNN may leave out every one
                 and source not in defaults
                 and node.outputs[0] not in kept_names
                 # A body has to compute its outputs itself, so it may not hand out a capture.

@@ -8,7 +8,7 @@ import pytest
 from onnx import parser
 
 from onemodel.graph.check import check
-from onemodel.graph.ir import Graph
+from onemodel.graph.ir import Graph, Node
 from onemodel.onnx_io.reader import from_model_proto
 from onemodel.onnx_io.writer import to_model_proto
 from onemodel.passes import (
@@ -253,3 +253,14 @@ def test_a_pass_alone_keeps_bits_names_and_rules(name):
         wanted, found = plain.run(feeds), Session(graph, passes=()).run(feeds)
         for output in ("y", "z"):
             assert found[output].tobytes() == wanted[output].tobytes()
+
+
+def test_a_node_without_outputs_is_left_alone():
+    graph = read(
+        "g (float[2, 1, 3] x, float[1, 4, 3] w, float[1, 4, 4] r) => (float[2, 1, 3] y)"
+        "{ y = Relu (x) }"
+    )
+    relu = graph.nodes[0]
+    graph.nodes.insert(0, Node("RNN", list(graph.inputs), [], {"hidden_size": 4}))
+    optimize(graph)
+    assert graph.nodes == [relu]

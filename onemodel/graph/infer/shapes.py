@@ -115,7 +115,7 @@ def _node(node: Node, facts: _Facts, symbols: frozenset[str]) -> None:
         if not value.type_text:
             value.shape = _merged(value.shape, dims, symbols)
         facts.shapes[value] = _dims(value.shape)
-    if key in CONTENTS and node.outputs[0].name:
+    if key in CONTENTS and node.outputs and node.outputs[0].name:
         try:
             facts.contents[node.outputs[0]] = _whole(CONTENTS[key](view))
         except CANNOT_TELL:
