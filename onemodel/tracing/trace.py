@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from onemodel.tracing.probe import probing
 from onemodel.tracing.tracer import Tracer
 from onemodel.tracing.value import TracedValue, TraceRecord
 from onemodel.tracing.verify import verify as verify_run
+
+SLOW = 1.0
+"""Seconds of one recorded run from which on its repeats show their progress."""
 
 AxesArgument = Mapping[str, AxisNames] | Sequence[AxisNames] | None
 
@@ -54,10 +58,12 @@ def trace(
         TypeError: where the examples do not fit the signature of the model.
     """
     run = _Run(model, _arguments(model, examples, named_examples), axes, opset, overrides)
+    started = time.monotonic()
     first = run.record(run.feeds, strict_sizes)
     first.rerun = run.record
     if verify:
-        first.verification = verify_run(first, run.feeds, run.record, run.eager)
+        slow = time.monotonic() - started > SLOW
+        first.verification = verify_run(first, run.feeds, run.record, run.eager, show=slow)
     else:
         first.verification = "not verified: verify=False"
     return first

@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,14 +46,56 @@ _SHIFT = 98_765_432
 """Seconds by which the repeat on the same example has another clock."""
 
 
-def verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager: EagerRun) -> str:
+class Steps(Protocol):
+    """Where a long verification shows that it goes on: a tqdm bar, or nothing."""
+
+    def update(self, n: int = 1) -> Any: ...
+
+
+@contextmanager
+def steps(show: bool) -> Iterator[Steps | None]:
+    """A bar of the runs so far where ``show``; an interrupt leaves nothing behind."""
+    if not show:
+        yield None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(desc="om.trace verifies", unit="run", leave=False) as bar:
+        yield bar
+
+
+def verify(
+    first: TracedModel,
+    feeds: Mapping[str, np.ndarray],
+    run: Run,
+    eager: EagerRun,
+    *,
+    show: bool = False,
+) -> str:
     """Repeat the run and compare; a sentence on what was shown.
 
     ``run`` records again on other feeds; ``eager`` gives the model's results without a trace.
+    ``show``: a progress bar, for models that take long.
 
     Raises TraceException: INVALID_USAGE where the same example gives another graph,
     DATA_DEPENDENT where other values do, SYMBOLIC_SHAPE where other sizes do.
     """
+    with steps(show) as bar:
+
+        def counted_run(other: Mapping[str, np.ndarray]) -> TracedModel:
+            if bar is not None:
+                bar.update()
+            return run(other)
+
+        def counted_eager(other: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+            if bar is not None:
+                bar.update()
+            return eager(other)
+
+        return _verify(first, feeds, counted_run, counted_eager)
+
+
+def _verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager: EagerRun) -> str:
     generator = np.random.default_rng(0)
     with _unnoticed(), clock_shifted():
         again = run(feeds)
