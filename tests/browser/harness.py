@@ -86,10 +86,11 @@ class Lab:
     notebooks: Path
     log: Path
 
-    def url(self, notebook: str) -> str:
-        """Address of a notebook in an empty workspace."""
+    def url(self, notebook: str, app: str = "lab") -> str:
+        """Address of a notebook in JupyterLab (an empty workspace) or in Notebook 7."""
+        where = {"lab": "lab/tree", "notebook": "notebooks"}[app]
         return (
-            f"http://127.0.0.1:{self.port}/lab/tree/{urllib.parse.quote(notebook)}"
+            f"http://127.0.0.1:{self.port}/{where}/{urllib.parse.quote(notebook)}"
             f"?reset&token={self.token}"
         )
 
@@ -136,6 +137,7 @@ def _command(lab: Lab) -> list[str]:
         f"--ServerApp.root_dir={lab.notebooks}",
         "--ServerApp.terminals_enabled=False",
         "--expose-app-in-browser",
+        "--JupyterNotebookApp.expose_app_in_browser=True",  # the same server serves Notebook 7
         "--LabApp.news_url=None",
     ]
 
@@ -260,15 +262,15 @@ class Watch:
 
 @dataclass
 class NotebookPage:
-    """A notebook open in JupyterLab."""
+    """A notebook open in JupyterLab or in Notebook 7."""
 
     page: Page
     watch: Watch
 
-    def open(self, lab: Lab, name: str) -> None:
+    def open(self, lab: Lab, name: str, app: str = "lab") -> None:
         """Go to the notebook and wait for its kernel to be idle."""
         limit = STARTUP_SECONDS * 1000
-        self.page.goto(lab.url(name), wait_until="domcontentloaded", timeout=limit)
+        self.page.goto(lab.url(name, app), wait_until="domcontentloaded", timeout=limit)
         self.page.locator(".jp-CodeCell").first.wait_for(timeout=limit)
         self.page.wait_for_function(READY, timeout=limit)
 
@@ -283,16 +285,39 @@ class NotebookPage:
         """Run every cell; cells tagged ``raises-exception`` may raise."""
         self.command("notebook:run-all-cells")
 
-    def run_last_cell(self) -> str:
-        """Run the last cell again; the text of its output."""
+    def run_cell(self, index: int) -> None:
+        """Run the cell at ``index``, counted from the end where negative, and wait for it."""
         self.page.evaluate(
-            """() => {
+            """(index) => {
                 const notebook = window.jupyterapp.shell.currentWidget.content;
-                notebook.activeCellIndex = notebook.widgets.length - 1;
-            }"""
+                notebook.activeCellIndex = index < 0 ? notebook.widgets.length + index : index;
+            }""",
+            index,
         )
         self.command("notebook:run-cell")
+
+    def run_last_cell(self) -> str:
+        """Run the last cell again; the text of its output."""
+        self.run_cell(-1)
         return self.page.locator(".jp-CodeCell").last.locator(".jp-OutputArea").inner_text()
+
+    def ask(self, code: str) -> str:
+        """What ``code`` prints in the notebook's kernel; no cell runs and no focus moves."""
+        return self.page.evaluate(
+            """async (code) => {
+                const { sessionContext } = window.jupyterapp.shell.currentWidget.context;
+                const { kernel } = sessionContext.session;
+                const run = kernel.requestExecute({ code, store_history: false });
+                let text = "";
+                run.onIOPub = ({ header, content }) => {
+                    if (header.msg_type === "stream") text += content.text;
+                    if (header.msg_type === "error") text += content.evalue;
+                };
+                await run.done;
+                return text;
+            }""",
+            code,
+        )
 
     def save_picture(self, path: Path) -> Path:
         self.page.screenshot(path=path)
