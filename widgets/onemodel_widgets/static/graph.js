@@ -498,7 +498,8 @@ function drawInspector(host, facts, choose) {
       host.append(make("div", "om-mono om-muted", value.name));
       host.append(make("div", "om-mono om-type", `${value.type}${value.preview ? ` = ${value.preview}` : ""}`));
     }
-    for (const value of list) drawStatistics(host, value, rows);
+    const once = new Map(list.map((value) => [value.name, value])); // x * x has one operand
+    for (const value of once.values()) drawStatistics(host, value, rows);
   }
   for (const [title, list] of [["From", facts.sources], ["To", facts.targets]]) {
     if (!list || !list.length) continue;
