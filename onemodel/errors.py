@@ -312,6 +312,35 @@ class TraceException(Exception):
             for line in rewrite.code.splitlines():
                 yield f"      {line}"
 
+    def __rich__(self) -> Any:
+        """The refusal for a terminal: ``rich.print(error)``. Nothing in it is read as markup."""
+        from rich.console import Group
+        from rich.panel import Panel
+        from rich.text import Text
+
+        parts: list[Any] = [Text(self.message)]
+        site = self.call_site
+        if site is not None:
+            parts.append(Text(f"\n{site.place} in {site.function}", style="dim"))
+            first = site.source.split("\n")[0]
+            if first:
+                code = Text(f"  {first}\n  ")
+                code.append(site.underline, style="bold red")
+                parts.append(code)
+        if self.provenance:
+            parts.append(Text("\nhow the value came to be traced", style="bold"))
+            for step in self.provenance:
+                where = f"  {step.site.place}  {step.site.expression}" if step.site else ""
+                line = Text(f"  {step.value} = {step.operation} {step.dtype}{step.shape}")
+                parts.append(line.append(where, style="dim"))
+        for axis in self.axes:
+            parts.append(Text(f"axis {axis.extent} is {axis.example} in the example"))
+        for rewrite in self.suggestions:
+            parts.append(Text(f"\ninstead: {rewrite.title}", style="bold green"))
+            if rewrite.code:
+                parts.append(Text("\n".join(f"  {n}" for n in rewrite.code.splitlines())))
+        return Panel(Group(*parts), title=Text(self.title, style="bold red"), title_align="left")
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form with a schema version; holds names and sizes, never array contents."""
         return {

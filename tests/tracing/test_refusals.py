@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import pickle
 import subprocess
@@ -15,6 +16,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import onemodel as om
 from onemodel.codes import CODES
@@ -247,3 +249,15 @@ def test_a_user_error_in_the_model_is_the_users_error():
     with pytest.raises(KeyError, match="mine"):
         om.trace(broken, example())
     assert om.Tracer.active() is None
+
+
+def test_a_terminal_shows_the_same_facts_and_reads_no_markup():
+    def model(x):
+        return x * float(x.mean())
+
+    error = refusal(model, example(), axes={"x": {0: "[bold]batch[/bold]"}})
+    console = Console(width=100, file=io.StringIO(), color_system=None)
+    console.print(error)
+    text = console.file.getvalue()
+    for part in ("DataDependent OM102", "^^^^", "float(x.mean())", "[bold]batch[/bold]", "instead"):
+        assert part in text
