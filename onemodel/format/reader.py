@@ -55,6 +55,12 @@ def from_bytes(data: bytes) -> Graph:
     return _read(np.frombuffer(data, np.uint8), "bytes")
 
 
+def is_format(data: bytes) -> bool:
+    """Whether ``data`` begins as a file of this format does: the size of a JSON header, and it."""
+    size = int.from_bytes(data[:8], "little")
+    return data[8:9] == b"{" and size <= len(data) - 8
+
+
 def _read(data: np.ndarray, where: str) -> Graph:
     metadata, entries, body = _header(data, where)
     if metadata.get("format") != KIND:

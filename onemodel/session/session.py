@@ -11,6 +11,8 @@ import numpy as np
 import onnx
 
 from onemodel.axes.extent import Extent
+from onemodel.format.reader import from_bytes as format_from_bytes
+from onemodel.format.reader import is_format
 from onemodel.format.reader import load as load_format
 from onemodel.graph.bind import has_kernel
 from onemodel.graph.check import check, describe
@@ -261,7 +263,8 @@ def _graph_of(source: Any) -> Graph:
     if isinstance(source, onnx.ModelProto):
         return from_model_proto(source)
     if isinstance(source, bytes | bytearray | memoryview):
-        return from_bytes(bytes(source))
+        data = bytes(source)
+        return format_from_bytes(data) if is_format(data) else from_bytes(data)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         return load_format(path) if path.endswith(".om") else load(path)

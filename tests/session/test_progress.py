@@ -65,3 +65,5 @@ def test_both_kinds_of_files_load_and_give_the_same_bits(tmp_path) -> None:
     for name in ("m.om", "m.onnx"):
         loaded = Session.load(tmp_path / name, passes=())
         assert loaded.run(feeds)["y"].tobytes() == wanted
+        from_memory = Session((tmp_path / name).read_bytes(), passes=())
+        assert from_memory.run(feeds)["y"].tobytes() == wanted

@@ -25,7 +25,7 @@ def names(text: str) -> list[str]:
 
 _SAME = names(
     """
-    Abs Acos Acosh Asin Asinh Atan Atanh Binarizer BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
+    Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
     CumProd CumSum DequantizeLinear Dropout Elu Erf Exp EyeLike Floor Gelu GroupNormalization
     HardSigmoid HardSwish Hardmax Identity InstanceNormalization IsInf IsNaN LRN LeakyRelu Log
     LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Not PRelu QuantizeLinear
@@ -39,6 +39,11 @@ _SAME = names(
 @shape_rule(*_SAME)
 def same(view: View) -> list[Dims]:
     return [view.known()] * (2 if view.node.op_type == "Dropout" else 1)
+
+
+@shape_rule("Binarizer", "Imputer", "Normalizer", "Scaler", domain="ai.onnx.ml")
+def same_table(view: View) -> list[Dims]:
+    return [view.known()]
 
 
 @shape_rule("BatchNormalization")
@@ -227,13 +232,14 @@ def conv_transpose(view: View) -> list[Dims]:
 # -- recurrent -------------------------------------------------------------------------------
 
 
+@shape_rule("DynamicQuantizeLSTM", domain="com.microsoft")
 @shape_rule("LSTM", "GRU", "RNN")
 def recurrent(view: View) -> list[Dims]:
     dims, weight = view.known(0), view.known(2)
-    if len(dims) != 3:
+    if len(dims) != 3 or len(weight) != 3:
         raise UnknownError
     directions: Dim = Extent(2 if view.attribute("direction") == "bidirectional" else 1)
-    hidden = weight[-1] if len(weight) == 3 else None
+    hidden = weight[1] if view.node.domain else weight[2]  # the foreign one lies the other way
     if view.attribute("hidden_size"):
         hidden = Extent(int(view.attribute("hidden_size")))
     if view.attribute("layout", 0):
