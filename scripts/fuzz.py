@@ -1,6 +1,7 @@
 """Feed broken files to the readers and report whatever is not a clear refusal.
 
     python scripts/fuzz.py [--kind onnx|fields|protobuf|om|json] [--count N] [--seed S] [--block B]
+        [--base FILE ...]
 
 Kinds: ``onnx`` and ``om`` mutate the bytes of valid files, ``fields`` changes fields of valid
 models, ``protobuf`` builds models of random parts, ``json`` mutates the graph inside of a ``.om``
@@ -25,6 +26,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,9 @@ from onemodel.onnx_io.errors import ModelError, UnsupportedOperatorsError
 from onemodel.onnx_io.reader import from_bytes as read_onnx
 from onemodel.onnx_io.writer import to_bytes as write_onnx
 from onemodel.session.session import Session
+
+BASES: list[Path] = []
+"""Further valid models to start from; they belong to the numbers of the cases."""
 
 SECONDS = 5
 MEMORY = 1 << 30
@@ -79,7 +84,8 @@ def onnx_files() -> tuple[bytes, ...]:
         [2, 3],
     )
     found[0].graph.sparse_initializer.append(sparse)
-    return tuple(model.SerializeToString() for model in found)
+    given = tuple(path.read_bytes() for path in BASES)
+    return (*(model.SerializeToString() for model in found), *given)
 
 
 @functools.cache
@@ -415,7 +421,9 @@ def main() -> int:
     arguments.add_argument("--count", type=int, default=1000, help="cases per kind")
     arguments.add_argument("--seed", type=int, default=0, help="number of the first case")
     arguments.add_argument("--block", type=int, default=1000, help="cases per process")
+    arguments.add_argument("--base", type=Path, nargs="*", default=[], help="further .onnx files")
     given = arguments.parse_args()
+    BASES.extend(given.base)
     failed = 0
     for kind in given.kind or sorted(KINDS):
         start, totals = time.monotonic(), {"accepted": 0, "refused": 0}
