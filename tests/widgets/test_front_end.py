@@ -257,6 +257,20 @@ def test_modules_open_by_their_plus_and_close_by_their_minus_in_place(stage):
     playwright.expect(node(root, "layers.1.norm1")).to_have_count(0)
 
 
+def test_a_long_layout_is_told_with_a_button_that_cancels_it(stage):
+    view = GraphView(samples.cnn())
+    root = stage.mount(view)
+    stage.push(laying_out="Laying out 412 boxes")
+    status = root.locator(".om-status[role=status]")
+    playwright.expect(status).to_contain_text("Laying out 412 boxes")
+    playwright.expect(root.locator(".om-stage")).to_have_attribute("aria-busy", "true")
+    status.get_by_role("button").click()
+    assert view.cancel_wanted == 1
+    stage.push(laying_out="")
+    playwright.expect(status).to_contain_text("Laid out by")
+    playwright.expect(root.locator(".om-stage")).to_have_attribute("aria-busy", "false")
+
+
 def test_hovering_a_value_lights_every_edge_that_carries_it(stage):
     view = GraphView(samples.encoder(2), budget=500)
     root = stage.mount(view)

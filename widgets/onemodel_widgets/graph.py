@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +13,7 @@ from onemodel.graph.ir import Node
 from onemodel_widgets.shell import View, front_end
 from onemodel_widgets.source import Source, source_of
 from onemodel_widgets.views import page
+from onemodel_widgets.views.dot import LayoutCancelled, cancelled_by
 from onemodel_widgets.views.graph import (
     GraphData,
     Picture,
@@ -19,9 +22,11 @@ from onemodel_widgets.views.graph import (
     summary_facts,
 )
 from onemodel_widgets.views.names import clean
-from onemodel_widgets.views.scene import DEFAULT_BUDGET, path_to
+from onemodel_widgets.views.scene import DEFAULT_BUDGET, make_scene, path_to
 
 MAX_MATCHES = 500
+QUICK = 150
+"""Boxes up to which a layout is so quick that the page may wait for it."""
 
 
 class GraphTraits(traitlets.HasTraits):
@@ -32,6 +37,8 @@ class GraphTraits(traitlets.HasTraits):
         highlight: keys of nodes to set off.
         query: text searched for in names, operators, values and modules, folded ones too.
         expanded: keys of the open modules.
+        laying_out: what the page tells while a large layout runs; "" when none does.
+        cancel_wanted: counts up when the reader cancels one.
     """
 
     selected = traitlets.Unicode("").tag(sync=True)
@@ -47,7 +54,11 @@ class GraphTraits(traitlets.HasTraits):
     highlighted = traitlets.List(traitlets.Unicode()).tag(sync=True)
     marks = traitlets.Dict().tag(sync=True)
     inspector = traitlets.Dict().tag(sync=True)
+    laying_out = traitlets.Unicode("").tag(sync=True)
+    cancel_wanted = traitlets.Int(0).tag(sync=True)
 
+    _from_page = False
+    _cancelled: threading.Event | None = None
     _data: GraphData
     _picture: Picture
     _source: Source
@@ -70,6 +81,7 @@ class GraphTraits(traitlets.HasTraits):
         self.observe(self._on_selected, "selected")
         self.observe(self._on_query, "query")
         self.observe(lambda _change: self._mark(), "highlight")
+        self.observe(self._on_cancel, "cancel_wanted")
 
     # What a caller may ask
 
@@ -139,8 +151,8 @@ class GraphTraits(traitlets.HasTraits):
             data.facts,
         )
 
-    def _draw(self) -> None:
-        self._picture = self._data.picture()
+    def _draw(self, picture: Picture | None = None) -> None:
+        self._picture = self._data.picture() if picture is None else picture
         scene, layout = self._picture.scene, self._picture.layout
         title = scene.name or "graph"
         facts = (*summary_facts(self._data.outlined, scene), *self._data.facts)
@@ -198,12 +210,76 @@ class GraphTraits(traitlets.HasTraits):
         return [{"key": k, "title": groups[k].title} for k in around]
 
     def _on_expanded(self, _change: Any) -> None:
+        self._stop_layout()
         self._data = self._current()
+        if set(self.expanded) == set(self._picture.scene.opened):
+            return  # this very picture is shown, for instance after a cancel
+        loop = _running_loop() if self._from_page else None
+        boxes = len(make_scene(self._data.outlined, self._data.opened).boxes) if loop else 0
+        if loop is None or boxes <= QUICK:
+            self._redraw()
+        else:
+            self._lay_out_aside(loop, boxes)
+
+    def _redraw(self, picture: Picture | None = None) -> None:
         with self.hold_trait_notifications():
-            self._draw()
+            self._draw(picture)
             self._mark()
             self._search()
             self._select()
+
+    def _lay_out_aside(self, loop: asyncio.AbstractEventLoop, boxes: int) -> None:
+        """Lays out on a thread, so that the kernel hears a cancel while it waits."""
+        cancelled = self._cancelled = threading.Event()
+        data = self._data
+        self.laying_out = f"Laying out {boxes} boxes"
+
+        def work() -> None:
+            picture = None
+            try:
+                with cancelled_by(cancelled):
+                    picture = data.picture()
+            except LayoutCancelled:
+                pass
+            finally:
+                loop.call_soon_threadsafe(self._laid_out, cancelled, picture)
+
+        threading.Thread(target=work, name="layout", daemon=True).start()
+
+    def _laid_out(self, cancelled: threading.Event, picture: Picture | None) -> None:
+        if self._cancelled is not cancelled:
+            return  # another layout has begun, or the view was closed
+        self._cancelled = None
+        self.laying_out = ""
+        if picture is not None and not cancelled.is_set():
+            self._redraw(picture)
+            return
+        self.expanded = sorted(self._picture.scene.opened)
+        self.status = "Cancelled: the picture is as it was."
+
+    def _on_cancel(self, _change: Any) -> None:
+        if self._cancelled is not None:
+            self._cancelled.set()
+
+    def _stop_layout(self) -> None:
+        """Ends a layout whose picture nobody will see."""
+        if self._cancelled is not None:
+            self._cancelled.set()
+            self._cancelled = None
+            self.laying_out = ""
+
+    def set_state(self, sync_data: Any) -> None:
+        """Takes what the page has changed; see ``ipywidgets.Widget.set_state``."""
+        self._from_page = True
+        try:
+            super().set_state(sync_data)  # pyright: ignore[reportAttributeAccessIssue]
+        finally:
+            self._from_page = False
+
+    def close(self) -> None:
+        """Frees the view; a layout that still runs for it is ended."""
+        self._stop_layout()
+        super().close()  # pyright: ignore[reportAttributeAccessIssue]
 
     def _on_selected(self, _change: Any) -> None:
         outlined = self._data.outlined
@@ -219,6 +295,13 @@ class GraphTraits(traitlets.HasTraits):
     def _show_heat(self, heat: Mapping[str, Iterable[str]]) -> None:
         self._heat = heat
         self._mark()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _names(ends: Mapping[str, str], ids: Iterable[str]) -> list[str]:

@@ -392,7 +392,17 @@ function graphPanel(model, host) {
   // What Python says
 
   const headline = () => insertMarkup(head, state.get("head"));
-  const tell = () => (status.textContent = state.get("status"));
+  const tell = () => {
+    const waiting = state.get("laying_out");
+    status.textContent = waiting ? `${waiting} \u2026 ` : state.get("status");
+    stage.setAttribute("aria-busy", String(Boolean(waiting)));
+    if (!waiting) return;
+    const cancel = button("Cancel", "Keep the picture as it is", () =>
+      state.set("cancel_wanted", state.get("cancel_wanted") + 1),
+    );
+    cancel.className = "om-button";
+    status.append(cancel);
+  };
   const inspect = () => {
     drawInspector(inspector, state.get("inspector"), choose);
     drawCrumbs();
@@ -408,7 +418,7 @@ function graphPanel(model, host) {
     mark();
   });
   state.on("inspector", guarded(status, inspect));
-  state.on("status", tell);
+  state.on("status laying_out", tell);
   state.on("head", headline);
   state.on("legend", () => insertMarkup(legend, state.get("legend")));
 

@@ -169,10 +169,14 @@ def _details(difference: Difference, reference: str) -> str:
     return "; ".join(parts)
 
 
+def _differing_text(count: int) -> str:
+    return "1 value differs" if count == 1 else f"{count} values differ"
+
+
 def diff_body(data: DiffData) -> str:
     """Inner HTML: the verdict, the first difference, the table."""
     others = ", ".join(data.columns) or "nothing"
-    verdict = "every value agrees" if not data.differing else f"{data.differing} values differ"
+    verdict = "every value agrees" if not data.differing else _differing_text(data.differing)
     parts = [
         page.head(
             f"{data.reference} against {others}",
@@ -255,7 +259,7 @@ def _note(cell: Cell) -> str:
 
 
 def _text_lines(data: DiffData) -> list[str]:
-    verdict = "every value agrees" if not data.differing else f"{data.differing} values differ"
+    verdict = "every value agrees" if not data.differing else _differing_text(data.differing)
     lines = [
         f"{data.reference} against {', '.join(data.columns)}: {data.total} values, {verdict} "
         f"(tolerance {data.tolerance:g})"

@@ -12,7 +12,11 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import graphviz
@@ -31,12 +35,32 @@ HINT = (
 _LIMIT_FROM = 200
 """Edges from which the engine's search is cut short; below, it may look for the best."""
 
+_POLL = 0.05
+"""Seconds between two looks at whether the reader has cancelled."""
+
 _POINTS_PER_INCH = 72.0
 _MARGIN = 8.0
 
 
 class LayoutTooSlow(Exception):
     """No engine answered in time; a coarser scene may."""
+
+
+class LayoutCancelled(Exception):
+    """The reader did not want to wait any longer."""
+
+
+_CANCELLED: ContextVar[threading.Event | None] = ContextVar("cancelled", default=None)
+
+
+@contextmanager
+def cancelled_by(event: threading.Event) -> Iterator[None]:
+    """Inside the block an engine is ended by ``LayoutCancelled`` as soon as ``event`` is set."""
+    token = _CANCELLED.set(event)
+    try:
+        yield
+    finally:
+        _CANCELLED.reset(token)
 
 
 def find_engine() -> tuple[str, str] | None:
@@ -54,6 +78,7 @@ def lay_out(scene: Scene, timeout: float = TIMEOUT) -> Layout:
 
     Raises:
         LayoutTooSlow: the engine is there but did not answer within ``timeout`` seconds.
+        LayoutCancelled: the event of :func:`cancelled_by` was set.
     """
     engine = find_engine()
     if engine is None:
@@ -85,15 +110,31 @@ def _with_note(layout: Layout, note: str) -> Layout:
 
 @functools.lru_cache(maxsize=64)
 def _run(path: str, text: str, timeout: float) -> str:
-    done = subprocess.run(
-        [path, "-Tjson0"],
-        input=text.encode("utf-8"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        timeout=timeout,
-        check=True,
-    )
-    return done.stdout.decode("utf-8")
+    cancelled = _CANCELLED.get()
+    deadline = time.monotonic() + timeout
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [path, "-Tjson0"], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+    ) as engine:
+        sent: bytes | None = text.encode("utf-8")
+        try:
+            while True:
+                left = deadline - time.monotonic()
+                try:
+                    answer, _ = engine.communicate(sent, min(left, _POLL) if cancelled else left)
+                    break
+                except subprocess.TimeoutExpired:
+                    sent = None  # communicate remembers what it has not sent yet
+                    if cancelled is not None and cancelled.is_set():
+                        raise LayoutCancelled from None
+                    if time.monotonic() >= deadline:
+                        raise
+        except BaseException:
+            engine.kill()
+            raise
+    if engine.returncode:
+        raise subprocess.CalledProcessError(engine.returncode, path)
+    return answer.decode("utf-8")
 
 
 def to_dot(scene: Scene, *, labels: bool = False) -> str:
