@@ -273,6 +273,17 @@ def test_hostile_names_are_only_text(opened: Opened) -> None:
     opened.picture(cell.locator(".om-graph-view").first, "hostile")
 
 
+def test_opening_a_large_module_is_told_while_its_layout_runs(opened: Opened) -> None:
+    view = opened.view("big", "graph")
+    view.locator('g.om-node[data-opens="block_2"] .om-open').click()
+    expect(view.locator("g.om-cluster[data-key=block_2]")).to_have_count(1, timeout=30_000)
+    expect(view.locator(".om-stage")).to_have_attribute("aria-busy", "false")
+    told = opened.python()["waited"]
+    assert told
+    assert told[0].startswith("Laying out ")
+    assert told[-1] == ""
+
+
 def test_the_picture_is_saved_as_an_svg_file_that_carries_its_style(opened: Opened) -> None:
     view = opened.view("graph")
     with opened.page.expect_download() as download:

@@ -66,6 +66,15 @@ hostile = samples.hostile()
 display(GraphView(hostile), AxesView(hostile), Workbench(hostile))
 """
 
+BIG = """
+from onemodel_widgets import graph as graph_shell
+graph_shell.QUICK = 20  # what is large; thousands of boxes would take the time of the test
+big = GraphView(samples.chain(2000, scopes=8), budget=20)
+waited = []
+big.observe(lambda change: waited.append(change.new), "laying_out")
+big
+"""
+
 ROUND = """
 if "shown" in globals():
     shown.close()
@@ -85,6 +94,7 @@ print(json.dumps({
     "opset": bench.opset,
     "planted": diff.report.first_introduced.node.outputs[0].name == planted.outputs[0].name,
     "widgets": counts,
+    "waited": waited,
 }))
 """
 
@@ -96,5 +106,6 @@ CELLS = {
     "bench": "bench = Workbench(traced, against=columns)\nbench",
     "refused": REFUSED,
     "hostile": HOSTILE,
+    "big": BIG,
     "round": ROUND,
 }
