@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -421,35 +420,3 @@ def test_an_empty_graph_is_shown():
     view = GraphView(Graph(name="empty"))
     assert repr(view) == "GraphView(empty: 0 nodes, 0 boxes)"
     assert "empty" in view.to_html()
-
-
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases"
-
-
-@pytest.mark.skipif(not CASES.exists(), reason="the acceptance cases are not beside the repository")
-def test_a_chain_of_five_thousand_nodes_opens_folded_and_a_scope_opens_to_its_nodes():
-    view = GraphView(CASES / "K50a" / "model.onnx")
-    assert len(view.visible) <= 200
-    assert "5000 nodes" in view.head
-    view.expand("block_7")
-    shown = [name for name in view.visible if name.startswith("block_7/op_")]
-    assert shown == [f"block_7/op_{i}" for i in range(350, 400)]
-
-
-@pytest.mark.skipif(not CASES.exists(), reason="the acceptance cases are not beside the repository")
-def test_the_altered_constant_is_the_first_difference_and_the_rest_follows_from_it():
-    folder = CASES / "K55a"
-    graph = GraphView(folder / "model.onnx")._data.graph
-    rng = np.random.default_rng(0)
-    feeds = {
-        v.name: rng.standard_normal([d if isinstance(d, int) else 3 for d in v.shape]).astype(
-            v.dtype
-        )
-        for v in graph.inputs
-    }
-    view = DiffView(folder / "altered.onnx", feeds, ["session", ("model", folder / "model.onnx")])
-    assert view.selected == "scale"
-    rows = view.report.rows
-    place = [row.node.name for row in rows].index("scale")
-    assert not any(row.differs for row in rows[:place])
-    assert {row.status("model") for row in rows[place + 1 :]} <= {"inherited", "equal", "close"}
