@@ -210,7 +210,7 @@ def _click(page: Page) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Measure how long a reader waits.")
     parser.add_argument("--browser", action="store_true", help="also measure in JupyterLab")
     options = parser.parse_args()
     print(f"{machine()}; layout: {(dot.find_engine() or ('plain',))[0]}", flush=True)

@@ -148,8 +148,8 @@ def test_the_answer_about_opsets_writes_no_gelu():
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_two_runs_under_different_hash_seeds_give_the_same_bytes(path, monkeypatch):
-    runs = []
+    runs = {}
     for seed in ("0", "1"):
         monkeypatch.setenv("PYTHONHASHSEED", seed)
-        runs.append(run_notebooks.to_text(run_notebooks.executed(path)))
-    assert list(run_notebooks.compare(*runs, path.name)) == []
+        runs[seed] = run_notebooks.to_text(run_notebooks.executed(path))
+    assert list(run_notebooks.compare(runs["0"], runs["1"], path.name)) == []

@@ -137,7 +137,9 @@ def test_k55_the_altered_constant_is_first_and_the_rest_is_its_consequence():
     x = np.random.default_rng(0).standard_normal
     model = GraphView(folder / "model.onnx")
     feeds = {
-        value.name: x([d if isinstance(d, int) else 3 for d in value.shape]).astype(np.float32)
+        value.name: x([d if isinstance(d, int) else 3 for d in value.shape or ()]).astype(
+            np.float32
+        )
         for value in model._data.graph.inputs
         if value not in model._data.graph.initializers
     }

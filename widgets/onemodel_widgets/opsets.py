@@ -47,8 +47,10 @@ class OpsetTraits(traitlets.HasTraits):
         base = self._opset_source.graph
         other, refused = written_at(self._opset_source, self.opset)
         self._opset_data = opset_data(base, other, self.opset, refused)
-        beside = other is not None and self.opset != base.opset
-        self._opset_pictures = opset_pictures(base, other) if beside else None
+        if other is not None and self.opset != base.opset:
+            self._opset_pictures = opset_pictures(base, other)
+        else:
+            self._opset_pictures = None
         self.opset_links = self._opset_pictures.links if self._opset_pictures else {}
         self.opset_html = opset_body(self._opset_data, self._opset_pictures)
 
