@@ -173,8 +173,9 @@ def trace(
     """Trace NAME (a function or module) of your own FILE.py; exit status 1 for a refusal."""
     model = _target(target)
     examples, axes = _examples(specs)
+    options: dict[str, Any] = {"axes": axes, "opset": opset, **examples}
     try:
-        traced = trace_model(model, axes=axes, opset=opset, **examples)
+        traced = trace_model(model, **options)
     except TraceException as refusal:
         click.echo(json.dumps(refusal.to_dict(), indent=2) if as_json else str(refusal))
         sys.exit(1)

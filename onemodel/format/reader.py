@@ -271,11 +271,11 @@ class _Reader:
         try:
             if kind == "i" and isinstance(value, int) and -(2**63) <= value < 2**63:
                 return value
-            if kind == "f":
+            if kind == "f" and isinstance(value, str):
                 return float.fromhex(value)
             if kind == "s" and isinstance(value, str):
                 return value
-            if kind == "b":
+            if kind == "b" and isinstance(value, str):
                 return base64.b64decode(value, validate=True)
             if kind == "t":
                 return self._tensor(value, place)
