@@ -1,4 +1,4 @@
-"""One server and one browser for all browser tests: starting them is nine tenths of the time."""
+"""One server for all browser tests, one browser a file: starting them takes most of the time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser import harness
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while Playwright lives its event loop counts as running
 def chromium() -> Iterator[Browser]:
     executable = harness.find_chromium()
     if executable is None:
