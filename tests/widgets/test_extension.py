@@ -93,6 +93,11 @@ def traceback(cell) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
 
 
+def number_of(name):
+    """The execution count of a cell."""
+    return list(CELLS).index(name) + 1
+
+
 def test_a_trace_and_a_report_at_the_end_of_a_cell_are_pictures(outputs):
     for name, css in (("traced", "om-graph-view"), ("report", "om-diff-view")):
         (output,) = outputs[name]
@@ -153,7 +158,7 @@ def test_a_view_answers_in_later_cells_with_the_number_of_the_cell(outputs):
 def test_a_trace_cell_is_a_model_whose_last_expression_is_its_output(outputs):
     (output,) = outputs["magic"]
     assert "om-graph-view" in output.data["text/html"]
-    assert "In[12]:2" in output.data["text/html"]
+    assert f"In[{number_of('magic')}]:2" in output.data["text/html"]
     printed, inside = outputs["kept"]
     assert printed.text.startswith("TracedModel(x float32[batch, 6]")
     assert "opset 17" in printed.text
@@ -163,7 +168,7 @@ def test_a_trace_cell_is_a_model_whose_last_expression_is_its_output(outputs):
 def test_a_refusal_in_a_trace_cell_marks_its_call_and_line(outputs):
     (card,) = cards(outputs["magic refused"])
     assert '<mark class="om-offence">float(y.sum())</mark>' in card
-    assert "In[14]:3" in card
+    assert f"In[{number_of('magic refused')}]:3" in card
 
 
 def test_a_misused_trace_cell_says_what_to_write(outputs):
