@@ -91,10 +91,10 @@ class Sequential(_Numbered):
     def _of(cls, items: list[tuple[str, Any]]) -> Sequential:
         return cls(dict(items))
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, x: Any) -> Any:
         for module in self._modules.values():
-            input = module(input)  # type: ignore[misc]
-        return input
+            x = module(x)  # type: ignore[misc]
+        return x
 
 
 class ModuleList(_Numbered):

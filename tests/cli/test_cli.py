@@ -48,7 +48,7 @@ def test_inspect_tells_inputs_axes_and_operators(folder, name):
     text = call("inspect", folder / name).output
     assert "float32[batch, 4]" in text and "1 x Relu" in text
     facts = json.loads(call("inspect", folder / name, "--json").output)
-    assert facts["inputs"] == [{"name": "input", "dtype": "float32", "shape": ["batch", 4]}]
+    assert facts["inputs"] == [{"name": "x", "dtype": "float32", "shape": ["batch", 4]}]
     assert facts["operators"] == {"Gemm": 1, "Relu": 1}
 
 
@@ -56,7 +56,7 @@ def test_run_takes_files_and_writes_results(folder):
     x = np.random.default_rng(1).normal(size=(5, 4)).astype(np.float32)
     np.save(folder / "x.npy", x)
     for provider in ("onemodel", "onnxruntime"):
-        call("run", folder / "m.onnx", "-i", f"input={folder / 'x.npy'}", "-o", folder / provider,
+        call("run", folder / "m.onnx", "-i", f"x={folder / 'x.npy'}", "-o", folder / provider,
              "--provider", provider)  # fmt: skip
     one, two = (np.load(folder / p / "output_0.npy") for p in ("onemodel", "onnxruntime"))
     assert one.shape == (5, 8)
@@ -73,7 +73,7 @@ def test_compare_agrees_and_says_so(folder):
 def test_trace_writes_a_model_or_refuses_with_the_line(folder):
     out = folder / "net.onnx"
     text = call(
-        "trace", f"{folder / 'model.py'}:net", "-i", "input:float32[batch=3,4]", "-o", out
+        "trace", f"{folder / 'model.py'}:net", "-i", "x:float32[batch=3,4]", "-o", out
     ).output
     assert "verified" in text and out.exists()
     refused = call(

@@ -41,7 +41,7 @@ def test_a_loaded_session_gives_the_same_bits(traced, tmp_path):
     traced.save(tmp_path / "m.om")
     one, two = om.Session(traced), om.Session(tmp_path / "m.om")
     for n in (3, 1, 7):
-        (a,), (b,) = (s.run({"input": example(n)}).values() for s in (one, two))
+        (a,), (b,) = (s.run({"x": example(n)}).values() for s in (one, two))
         assert a.tobytes() == b.tobytes()
 
 

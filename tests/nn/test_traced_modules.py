@@ -259,7 +259,7 @@ def test_a_shared_weight_is_one_initializer() -> None:
 def test_training_mode_is_refused_with_the_path_of_the_layer(symbolic, layer, shape, word) -> None:
     model = nn.Sequential({"stem": nn.Identity(), "block": nn.Sequential(layer)})
     with pytest.raises(om.TraceException) as error:
-        model.trace(values(shape), axes={"input": {0: "batch"}} if symbolic else None)
+        model.trace(values(shape), axes={"x": {0: "batch"}} if symbolic else None)
     assert error.value.kind is om.TraceErrorKind.UNSUPPORTED_OPERATION
     text = str(error.value)
     assert word in text and "block.0" in text and "eval()" in text
@@ -282,8 +282,8 @@ def test_the_case_of_batch_norm_in_both_modes() -> None:
     net = nn.Sequential({"norm": layer})
     x = values((2, 2, 3, 3))
     with pytest.raises(om.TraceException, match=r"BatchNorm"):
-        net.trace(x, axes={"input": {0: "N"}})
-    follows(net, {"input": ("N", 2, 3, 3)}, [{"N": 2}, {"N": 5}])
+        net.trace(x, axes={"x": {0: "N"}})
+    follows(net, {"x": ("N", 2, 3, 3)}, [{"N": 2}, {"N": 5}])
     scale, shift = np.array([1, 2]) / np.sqrt(np.array([4, 0.25]) + 1e-5), np.array([0.5, -1])
     expected = (x.array - shift[:, None, None]) * scale[:, None, None] + [[[0]], [[1]]]
     np.testing.assert_allclose(net(x).array, expected, rtol=1e-5, atol=1e-6)
@@ -316,7 +316,7 @@ def test_changing_weights_during_a_trace_is_refused(enter: Callable[..., Any]) -
 def test_hooks_are_part_of_what_is_traced() -> None:
     model = nn.Sequential(nn.Linear(3, 3)).eval()
     model[0].register_forward_hook(lambda module, args, result: result * 2)
-    follows(model, {"input": ("batch", 3)}, [{"batch": 2}, {"batch": 4}])
+    follows(model, {"x": ("batch", 3)}, [{"batch": 2}, {"batch": 4}])
 
 
 def test_tracing_leaves_mode_and_weights_as_they_were() -> None:
