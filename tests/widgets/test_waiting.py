@@ -6,7 +6,10 @@ import asyncio
 import sys
 import threading
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +17,12 @@ from onemodel_widgets import GraphView, graph
 from onemodel_widgets.views import dot
 from onemodel_widgets.views.scene import outline
 from tests.widgets import samples
+
+
+def alone(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """``asyncio.run`` on a thread of its own: a browser test before may hold this one's loop."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 @pytest.fixture
@@ -62,7 +71,7 @@ def test_a_large_layout_is_told_and_a_cancel_keeps_the_picture(monkeypatch, requ
         opened_by_the_page(view, cancel_wanted=1)
         await until(lambda: not view.laying_out)
 
-    asyncio.run(reader())
+    alone(reader())
     assert view.svg == before
     assert view.expanded == opened
     assert view.status.startswith("Cancelled")
@@ -76,7 +85,7 @@ def test_a_layout_that_ends_is_shown(monkeypatch):
         assert view.laying_out
         await until(lambda: not view.laying_out)
 
-    asyncio.run(reader())
+    alone(reader())
     assert "op_11" in view.visible
     assert view.selected_node is None
 
@@ -91,7 +100,7 @@ def test_closing_a_view_ends_its_layout(monkeypatch, request):
         view.close()
         await until(lambda: not any(t.name == "layout" for t in threading.enumerate()))
 
-    asyncio.run(reader())
+    alone(reader())
 
 
 def test_what_python_opens_is_there_on_the_next_line_even_in_a_kernel(monkeypatch):
@@ -101,7 +110,7 @@ def test_what_python_opens_is_there_on_the_next_line_even_in_a_kernel(monkeypatc
         view.expand("block_1")
         return view.visible
 
-    assert "op_11" in asyncio.run(cell())
+    assert "op_11" in alone(cell())
 
 
 def test_an_engine_that_is_too_slow_is_given_up_in_time(slow_engine):
