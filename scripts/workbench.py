@@ -86,10 +86,18 @@ def run_headless(notebook: Path, output: Path) -> int:
 
 def open_lab(notebook: Path) -> int:
     """Replace this process by JupyterLab, so that Ctrl-C and signals reach it directly."""
-    command = [sys.executable, "-m", "jupyterlab", str(notebook), "--ip=127.0.0.1"]
+    # As the default address, not as a file to open: the printed link then leads to it as well.
+    address = f"/lab/tree/{notebook.relative_to(ROOT).as_posix()}"
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--ip=127.0.0.1",
+        f"--ServerApp.root_dir={ROOT}",
+        f"--LabApp.default_url={address}",
+    ]
     if os.geteuid() == 0:
         command.append("--allow-root")  # JupyterLab refuses to start as root without it
-    command.append(f"--ServerApp.root_dir={ROOT}")
     os.execv(sys.executable, command)
 
 
