@@ -152,6 +152,11 @@ def _key(tensor: Tensor) -> Any:
 
 
 def _same(copy: np.ndarray, now: np.ndarray) -> bool:
-    if copy.dtype.kind in "fcV":
+    """Equal bits, NaN included."""
+    size = copy.dtype.itemsize
+    if copy.dtype.kind in "fV" and size in (1, 2, 4, 8):
+        bits = np.dtype(f"u{size}")
+        return bool(np.array_equal(copy.view(bits), now.view(bits)))
+    if copy.dtype.kind == "c":
         return np.ascontiguousarray(now).tobytes() == copy.tobytes()
     return bool(np.array_equal(copy, now))
