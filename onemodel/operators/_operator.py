@@ -311,7 +311,11 @@ def _tell(
 
 
 def _share(result: Tensor, source: Tensor) -> None:
-    if np.may_share_memory(result._array, source._array):
+    base, origin = result._array.base, source._array
+    if base is None:
+        return
+    # Views name the memory they look into; only chains of views need the slower question.
+    if base is origin or base is origin.base or np.may_share_memory(result._array, origin):
         result._storage = source._own_storage()
         result._view = True
 
