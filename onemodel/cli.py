@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import re
 import sys
+import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from onemodel.axes.extent import Extent
+from onemodel.axes.extent import AxesError, Extent
 from onemodel.codes import CODES
 from onemodel.compare.comparison import compare as compare_engines
 from onemodel.errors import TraceException
@@ -23,9 +26,15 @@ from onemodel.graph.ir import Graph, Value, format_shape
 from onemodel.lessons import LESSONS
 from onemodel.onnx_io.reader import load as load_onnx
 from onemodel.session.session import Session
+from onemodel.symbolic.context import EmissionError
 from onemodel.tensors.dtypes import as_dtype
 from onemodel.tracing.trace import trace as trace_model
 
+_FAULTS = (
+    ValueError, TypeError, KeyError, OSError, EOFError, RuntimeError, AxesError, EmissionError,
+)  # fmt: skip
+_HOME = str(Path(__file__).parent)
+_NPY_MAGIC = b"\x93NUMPY"
 _SPEC = re.compile(r"(?P<name>\w+):(?P<dtype>\w+)\[(?P<shape>[^\]]*)\]")
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -39,6 +48,39 @@ SIZE = click.option(
 )  # fmt: skip
 
 
+class Fault(click.ClickException):
+    """Something given that cannot be used: exit status 2, as for usage.
+
+    Status 1 is kept for the answers "refused" and "the engines differ".
+    """
+
+    exit_code = 2
+
+
+def _told(body: Callable[..., None]) -> Callable[..., None]:
+    """``body`` with its errors told in one line, without a traceback."""
+
+    @functools.wraps(body)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        try:
+            body(*args, **kwargs)
+        except _FAULTS as error:
+            # click's own signals (Exit, Abort) are RuntimeErrors and go on to click.
+            if isinstance(error, click.exceptions.Exit | click.exceptions.Abort):
+                raise
+            raise Fault(_words(error)) from error
+
+    return wrapped
+
+
+def _words(error: BaseException) -> str:
+    """The message, with the type where the message alone says too little (``KeyError``)."""
+    text = str(error)
+    if not text or isinstance(error, KeyError):
+        return f"{type(error).__name__}: {text}".rstrip(": ")
+    return text
+
+
 @click.group()
 def main() -> None:
     """See what tracing does to a model, on files."""
@@ -47,6 +89,7 @@ def main() -> None:
 @main.command()
 @FILE
 @AS_JSON
+@_told
 def inspect(file: Path, as_json: bool) -> None:
     """Inputs, outputs, axes, operators and weights of FILE (.onnx or .om)."""
     graph = _load(file)
@@ -87,6 +130,7 @@ def inspect(file: Path, as_json: bool) -> None:
 )
 @click.option("--provider", type=click.Choice(["onemodel", "onnxruntime"]), default="onemodel")
 @AS_JSON
+@_told
 def run(
     file: Path,
     inputs: tuple[str, ...],
@@ -129,8 +173,14 @@ def run(
     default=("session", "onnxruntime"),
     help="Engines to compare, the first is the reference.",
 )
-@click.option("--tolerance", type=float, default=1e-5, show_default=True)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1e-5,
+    show_default=True,
+)
 @AS_JSON
+@_told
 def compare(
     file: Path,
     inputs: tuple[str, ...],
@@ -167,16 +217,18 @@ def compare(
     help="Where to write the model (.onnx or .om).",
 )
 @AS_JSON
+@_told
 def trace(
     target: str, specs: tuple[str, ...], opset: int, output: Path | None, as_json: bool
 ) -> None:
     """Trace NAME (a function or module) of your own FILE.py; exit status 1 for a refusal."""
-    model = _target(target)
+    _check_output(output)
     examples, axes = _examples(specs)
     options: dict[str, Any] = {"axes": axes, "opset": opset, **examples}
     try:
-        traced = trace_model(model, **options)
+        traced = _traced(target, options)
     except TraceException as refusal:
+        _leave_out_the_command(refusal)
         click.echo(json.dumps(refusal.to_dict(), indent=2) if as_json else str(refusal))
         sys.exit(1)
     if output is not None and output.suffix == ".om":
@@ -202,8 +254,10 @@ def trace(
 @main.command()
 @click.argument("code", required=False)
 @AS_JSON
+@_told
 def limits(code: str | None, as_json: bool) -> None:
     """The limits of tracing: all codes, or the lesson of one (OM101)."""
+    code = None if code is None else code.upper()
     if code is not None and code not in CODES:
         raise click.BadParameter(f"there is no code {code}; run `onemodel limits` for all of them")
     chosen = CODES if code is None else {code: CODES[code]}
@@ -238,7 +292,7 @@ def _load(file: Path) -> Graph:
     try:
         return load_format(file) if file.suffix == ".om" else load_onnx(file)
     except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        raise Fault(str(error)) from error
 
 
 def _fed(graph: Graph) -> list[Value]:
@@ -267,20 +321,53 @@ def _feeds(graph: Graph, inputs: tuple[str, ...], sizes: tuple[str, ...]) -> dic
     unknown = set(files) - {value.name for value in _fed(graph)}
     if unknown:
         raise click.BadParameter(f"no input is named {sorted(unknown)[0]!r}", param_hint="--input")
-    chosen = {name: int(size) for name, size in _pairs(sizes, "--size").items()}
+    chosen = _sizes(graph, sizes)
     draw = np.random.default_rng(0)
     feeds = {}
     for value in _fed(graph):
         if value.name in files:
-            feeds[value.name] = np.load(files[value.name], allow_pickle=False)
+            feeds[value.name] = _array(files[value.name])
         else:
             feeds[value.name] = _drawn(value, chosen, draw)
     return feeds
 
 
+def _sizes(graph: Graph, sizes: tuple[str, ...]) -> dict[str, int]:
+    """Sizes by symbol; each symbol is one of the inputs, each size at least 1."""
+    dims = [dim for value in _fed(graph) for dim in value.shape or ()]
+    known = sorted({name for dim in dims if isinstance(dim, Extent) for name in dim.symbols()})
+    chosen = {}
+    for name, size in _pairs(sizes, "--size").items():
+        if name not in known:
+            there = ", ".join(known) or "none"
+            raise click.BadParameter(f"no symbol {name!r}; there are: {there}", param_hint="--size")
+        if not re.fullmatch(r"[0-9]{1,18}", size) or int(size) < 1:
+            raise click.BadParameter(
+                f"{size!r} is no size of {name}; write a whole number, 1 or more",
+                param_hint="--size",
+            )
+        chosen[name] = int(size)
+    return chosen
+
+
+def _array(file: str) -> np.ndarray:
+    """The array in a .npy file; nothing in it is unpickled."""
+    try:
+        with open(file, "rb") as stream:
+            magic = stream.read(len(_NPY_MAGIC))
+    except OSError as error:
+        raise Fault(f"{file}: {error.strerror or error}") from error
+    if magic != _NPY_MAGIC:
+        raise Fault(f"{file} is no .npy file; write one by numpy.save")
+    try:
+        return np.load(file, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise Fault(f"{file} is damaged, or holds Python objects instead of numbers") from error
+
+
 def _drawn(value: Value, sizes: Mapping[str, int], draw: np.random.Generator) -> np.ndarray:
     if value.shape is None or value.dtype is None:
-        raise click.ClickException(f"input {value.name!r} has no known shape; give it by --input")
+        raise Fault(f"input {value.name!r} has no known shape; give it by --input")
     shape = []
     for dim in value.shape:
         if isinstance(dim, Extent):
@@ -295,22 +382,92 @@ def _drawn(value: Value, sizes: Mapping[str, int], draw: np.random.Generator) ->
     return draw.normal(size=shape).astype(value.dtype)
 
 
-def _target(target: str) -> Callable[..., Any]:
-    """The function or module that ``FILE.py:NAME`` names; the file is run, as by Python itself."""
+def _check_output(output: Path | None) -> None:
+    """Refuse a file that could not be written before the work is done, not after."""
+    if output is None:
+        return
+    if output.suffix not in (".onnx", ".om"):
+        raise click.BadParameter(f"{output.name} ends in neither .onnx nor .om", param_hint="-o")
+    if not output.parent.is_dir():
+        raise click.BadParameter(f"the folder {output.parent} does not exist", param_hint="-o")
+
+
+def _traced(target: str, options: Mapping[str, Any]) -> Any:
+    """``target`` loaded and traced; an error of the user's own code is told with its line."""
     file, _, name = target.rpartition(":")
     path = Path(file)
     if not file or not path.is_file():
         raise click.BadParameter(f"{target!r} is not FILE.py:NAME of a file that exists")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    with _first_on_path(path.resolve().parent):
+        model = _target(path, name)
+        try:
+            return trace_model(model, **options)
+        except TraceException:
+            raise
+        except Exception as error:
+            place = _place(error)
+            if not place:
+                raise Fault(_words(error)) from error
+            raise Fault(f"{name} failed at {place}: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def _first_on_path(folder: Path) -> Iterator[None]:
+    """As for ``python FILE.py``: modules beside the file can be imported."""
+    before = list(sys.path)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def _target(path: Path, name: str) -> Callable[..., Any]:
+    """The function or module ``name`` of the file, which is run, as by Python itself."""
+    # A name of our own: a file json.py must not replace the module json.
+    private = f"_onemodel_target_{path.stem}"
+    spec = importlib.util.spec_from_file_location(private, path)
     if spec is None or spec.loader is None:
-        raise click.BadParameter(f"{file!r} is no Python file")
+        raise click.BadParameter(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    sys.modules[private] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        where = _place(error) or str(path)
+        raise Fault(f"{path} fails at {where}: {type(error).__name__}: {error}") from error
     found = getattr(module, name, None)
+    if isinstance(found, type):
+        raise click.BadParameter(f"{name} is a class; name an instance, as in net = {name}(...)")
     if not callable(found):
-        raise click.BadParameter(f"{file} has no function or module named {name!r}")
+        raise click.BadParameter(f"{path} has no function or module named {name!r}")
     return found
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of the user's own code that ``error`` went through, or ""."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        ours = frame.filename.startswith((_HOME, "<"))
+        if not ours and "site-packages" not in Path(frame.filename).parts:
+            return f"{frame.filename}:{frame.lineno}"
+    return ""
+
+
+def _leave_out_the_command(refusal: TraceException) -> None:
+    """Take the frames that called the command off ``refusal``: they are no code of the user's.
+
+    Options are refused at the call of the trace itself; there the place goes altogether.
+    """
+    outer = {
+        (frame.f_code.co_filename, frame.f_code.co_qualname)
+        for frame, _ in traceback.walk_stack(None)
+    }
+    refusal.call_chain = tuple(
+        site for site in refusal.call_chain if (site.file, site.function) not in outer
+    )
+    site = refusal.call_site
+    if site is not None and (site.file, site.function) in outer:
+        refusal.call_site = None
 
 
 def _examples(specs: tuple[str, ...]) -> tuple[dict[str, np.ndarray], dict[str, dict[int, str]]]:

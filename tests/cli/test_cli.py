@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,10 @@ def branch(x):
     if x.sum() > 0:
         return x
     return -x
+
+
+def boom(x):
+    raise RuntimeError("my own words")
 """
 
 
@@ -86,6 +92,7 @@ def test_trace_writes_a_model_or_refuses_with_the_line(folder):
 def test_limits_lists_the_codes_and_teaches_one():
     assert "OM101  DataDependent" in call("limits").output
     assert "om.where" in call("limits", "OM101").output
+    assert call("limits", "om101").output == call("limits", "OM101").output
     assert len(json.loads(call("limits", "--json").output)) > 40
 
 
@@ -109,3 +116,67 @@ def test_bad_input_is_told_in_words(folder, arguments, words):
     assert result.exit_code in (1, 2)
     assert any(word in result.output for word in words.split("|")), result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("run {d}/m.onnx -s bath=3", "no symbol 'bath'; there are: batch"),
+        ("run {d}/m.onnx -s batch=x", "'x' is no size of batch"),
+        ("run {d}/m.onnx -s batch=0", "1 or more"),
+        ("compare {d}/m.onnx --tolerance 0", "x>0"),
+        ("compare {d}/m.onnx -a session -a nobody", "nobody"),
+        ("run {d}/m.onnx -i x={d}/nope.npy", "No such file"),
+        ("run {d}/m.onnx -i x={d}/text.npy", "text.npy is no .npy file"),
+        ("run {d}/m.onnx -i x={d}/objects.npy", "Python objects"),
+        ("run {d}/m.onnx -i x={d}/double.npy", "float64"),
+        ("run {d}/m.onnx -i x={d}/wide.npy", "[3, 9]"),
+        ("run {d}/m.onnx -i x={d}/wide.npy --provider onnxruntime", "9"),
+        ("compare {d}/m.onnx -i x={d}/wide.npy", "[3, 9]"),
+        ("trace {d}/model.py:branch", "missing a required argument: 'x'"),
+        ("trace {d}/model.py:branch -i y:float32[3]", "do not fit"),
+        ("trace {d}/model.py:Class -i x:float32[3]", "no function or module"),
+        ("trace {d}/classes.py:Net -i x:float32[3]", "Net is a class"),
+        ("trace {d}/broken.py:f", "broken.py:1: ZeroDivisionError"),
+        ("trace {d}/model.py:boom -i x:float32[3]", "RuntimeError: my own words"),
+        ("trace {d}/model.py:net -i x:float32[3,4] -o {d}/no/o.onnx", "does not exist"),
+        ("trace {d}/model.py:net -i x:float32[3,4] -o {d}/o.txt", "neither .onnx nor .om"),
+    ],
+)
+def test_what_cannot_be_used_ends_with_status_2_and_one_error(folder, arguments, words):
+    (folder / "text.npy").write_text("1 2 3")
+    (folder / "classes.py").write_text("class Net:\n    pass\n")
+    (folder / "broken.py").write_text("1 / 0\n")
+    np.save(folder / "objects.npy", np.array([{}], dtype=object))
+    np.save(folder / "double.npy", np.zeros((3, 4)))
+    np.save(folder / "wide.npy", np.zeros((3, 9), np.float32))
+    result = call(*(a.format(d=folder) for a in arguments.split()), status=2)
+    assert isinstance(result.exception, SystemExit)
+    assert "Error: " in result.output
+    assert words in " ".join(result.output.split()), result.output
+    assert "allow_pickle" not in result.output
+
+
+def test_a_refusal_shows_no_frames_of_the_command(folder):
+    place = f"{folder / 'model.py'}"
+    option = call("trace", f"{place}:net", "-i", "x:float32[3,4]", "--opset", 3, status=1).output
+    assert "OM510" in option and "-->" not in option and "click" not in option
+    refused = call("trace", f"{place}:branch", "-i", "x:float32[3]", status=1).output
+    assert f"--> {place}:" in refused and "click" not in refused
+
+
+def test_a_target_finds_its_neighbours_and_replaces_no_module(folder):
+    (folder / "neighbour_of_target.py").write_text("def twice(x):\n    return x * 2\n")
+    (folder / "json.py").write_text("from neighbour_of_target import twice\n")
+    before = list(sys.path)
+    call("trace", f"{folder / 'json.py'}:twice", "-i", "x:float32[3]", "--json")
+    assert sys.modules["json"] is json and sys.path == before
+
+
+def test_the_package_runs_as_a_module():
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "onemodel", "limits", "OM101"],
+        cwd=root, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0 and "OM101" in done.stdout, done.stderr

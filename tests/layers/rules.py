@@ -129,7 +129,8 @@ def _dotted(name: str) -> str:
 
 
 def _below_the_roof(name: str) -> bool:
-    return name.startswith(f"{PACKAGE_ROOT}.") and name != f"{PACKAGE_ROOT}.cli"
+    from_outside = (f"{PACKAGE_ROOT}.cli", f"{PACKAGE_ROOT}.__main__")
+    return name.startswith(f"{PACKAGE_ROOT}.") and name not in from_outside
 
 
 def imports(module: Module, known: Mapping[str, Module]) -> Iterator[Import]:
