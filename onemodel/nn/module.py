@@ -130,6 +130,8 @@ class Module:
         for table in ("_parameters", "_buffers", "_modules"):
             if name in tables.get(table, ()):
                 return tables[table][name]
+        if "_modules" not in tables:
+            raise AttributeError(f"{type(self).__name__}: __init__ did not call super().__init__()")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
@@ -239,7 +241,7 @@ class Module:
         )
         seen: set[int] = set()
         for path, module in owners:
-            for name, member in module.__dict__[table].items():
+            for name, member in getattr(module, table).items():
                 if member is None or (remove_duplicate and id(member) in seen):
                     continue
                 seen.add(id(member))

@@ -43,6 +43,8 @@ class DataFile:
 
 def atomic_write(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
     """Write ``pieces`` to a temporary file beside ``path`` and rename it over ``path``."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path.name}: there is no folder {path.parent}")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:

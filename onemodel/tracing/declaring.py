@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 AxisNames = Mapping[int, str] | Sequence[str | None] | None
 
 _MULTIPLE = re.compile(r"([1-9][0-9]*)\*(.+)")
+_SYMBOL = re.compile(r"[^\d\s+*/(),-][^+*/(),]*")
+"""A name that cannot be taken for an expression: ``b+1`` and ``2b`` are none."""
+
+_HOW = (("name axes by their place", 'axes={"x": {0: "batch"}}'),)
 
 
 def declare_axes(tracer: Tracer, name: str, array: np.ndarray, axes: AxisNames) -> Axes:
@@ -24,6 +28,14 @@ def declare_axes(tracer: Tracer, name: str, array: np.ndarray, axes: AxisNames) 
     Raises TraceException (INVALID_USAGE).
     """
     extents = list(static_axes(array.shape))
+    if isinstance(axes, str) or not isinstance(axes, (Mapping, Sequence, type(None))):
+        raise tracer.exception(
+            "OM508",
+            "input()",
+            f"the axes of {name!r} are {axes!r}; they are a dict of axis -> name, or one name "
+            "per axis",
+            rewrites=_HOW,
+        )
     for axis, symbol in _named(axes):
         if not isinstance(axis, int) or not -array.ndim <= axis < array.ndim:
             raise tracer.exception(
@@ -31,17 +43,25 @@ def declare_axes(tracer: Tracer, name: str, array: np.ndarray, axes: AxisNames) 
                 "input()",
                 f"axis {axis!r} is named {symbol!r}, but the example for {name!r} "
                 f"has {array.ndim} axes",
+                rewrites=_HOW,
             )
         extents[axis] = _declare(tracer, name, axis % array.ndim, symbol, array.shape[axis])
     return tuple(extents)
 
 
 def _declare(tracer: Tracer, name: str, axis: int, symbol: str, size: int) -> Extent:
-    if not isinstance(symbol, str) or not symbol:
-        raise tracer.exception("OM508", "input()", f"axis {axis} of {name!r}: {symbol!r}")
+    multiple = _MULTIPLE.fullmatch(symbol) if isinstance(symbol, str) else None
+    plain = multiple[2] if multiple is not None else symbol
+    if not isinstance(plain, str) or _SYMBOL.fullmatch(plain) is None:
+        raise tracer.exception(
+            "OM508",
+            "input()",
+            f"axis {axis} of input {name!r} is called {symbol!r}; a symbol is a name such as "
+            "'batch', or a multiple of one such as '4*rows'",
+            rewrites=_HOW,
+        )
     where = f"axis {symbol!r} (axis {axis} of input {name!r})"
     factor = 1
-    multiple = _MULTIPLE.fullmatch(symbol)
     if multiple is not None:
         factor, symbol = int(multiple[1]), multiple[2]
         if size % factor:

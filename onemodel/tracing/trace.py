@@ -14,6 +14,7 @@ from onemodel.axes.size import Size
 from onemodel.errors import TraceException
 from onemodel.symbolic.registry import Overrides
 from onemodel.tensors.tensor import Tensor, as_array
+from onemodel.tracing import sites
 from onemodel.tracing.declaring import AxisNames
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.probe import probing
@@ -57,6 +58,7 @@ def trace(
         TraceException: at the call that cannot be followed, or where a repeat differs.
         TypeError: where the examples do not fit the signature of the model.
     """
+    _check_model(model, axes)
     run = _Run(model, _arguments(model, examples, named_examples), axes, opset, overrides)
     started = time.monotonic()
     first = run.record(run.feeds, strict_sizes)
@@ -99,6 +101,25 @@ def recorded(
     return tracer.records, tracer.inputs
 
 
+def _check_model(model: Any, axes: Any) -> None:
+    """Refuse what is no model before it is run; a trace inside a trace is told as such."""
+    active = Tracer.active()
+    if active is not None:
+        where = sites.resolve(active.begin_site)
+        begun = f", begun at {where.place}" if where else ""
+        raise active.refuse(
+            "OM501", "trace()", f"a trace is already recording on this thread{begun}"
+        )
+    if isinstance(model, type):
+        raise TypeError(
+            f"trace: {model.__name__} is a class; make one first: om.trace({model.__name__}(), x)"
+        )
+    if not callable(model):
+        raise TypeError(
+            f"trace: a {type(model).__name__} cannot be called; pass a function or a module"
+        )
+
+
 @dataclass
 class _Leaf:
     """The place of one tensor in the arguments."""
@@ -129,6 +150,11 @@ class _Run:
         if isinstance(value, (Tensor, np.ndarray, np.generic)):
             if isinstance(value, Tensor) and value._mark is not None and value._mark.live:
                 value._mark.on_read("trace()")
+            name = name.lstrip("*")
+            if name in self.feeds:
+                raise TypeError(
+                    f"trace: two inputs would be called {name!r}; rename an argument of the model"
+                )
             self.feeds[name] = as_array(value)
             return _Leaf(name)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -142,6 +168,11 @@ class _Run:
     def _axis_names(self, axes: AxesArgument) -> dict[str, AxisNames]:
         if axes is None:
             return {}
+        if isinstance(axes, str) or not isinstance(axes, (Mapping, Sequence)):
+            raise TypeError(
+                f"trace: axes is {axes!r}; write the names by input, such as "
+                f'axes={{"{next(iter(self.feeds), "x")}": {{0: "batch"}}}}'
+            )
         if isinstance(axes, Mapping):
             names = dict(axes)
             unknown = [name for name in names if name not in self.feeds]
@@ -215,7 +246,12 @@ def _arguments(
         bound = signature.bind(*examples, **named)
     except TypeError as error:
         name = _model_name(model)
-        raise TypeError(f"trace: the examples do not fit {name}{signature}: {error}") from error
+        hint = ""
+        if len(examples) == 1 and isinstance(examples[0], (tuple, list)):
+            hint = "; pass several examples one by one: om.trace(model, a, b)"
+        raise TypeError(
+            f"trace: the examples do not fit {name}{signature}: {error}{hint}"
+        ) from error
     arguments: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
@@ -286,6 +322,12 @@ def _outputs(tracer: Tracer, result: Any) -> dict[str, Tensor]:
             kind = "a size" if isinstance(leaf, Size) else type(leaf).__name__
             raise tracer.exception(
                 "OM511", "trace()", f"the model returned {kind} as {name!r}, not a tensor"
+            )
+        if name in found:
+            raise tracer.exception(
+                "OM507",
+                "trace()",
+                f"two results of the model are called {name!r}; rename a key of what it returns",
             )
         found[name] = leaf
     if not found:
