@@ -10,6 +10,7 @@ from onemodel.compare.engines import (
     ENGINES,
     Column,
     Subject,
+    check_against,
     plain_feeds,
     run_column,
     subject_of,
@@ -33,22 +34,30 @@ def compare(
         source: a ``TracedModel``, a graph, a ``ModelProto`` or the path of an ``.onnx`` file.
         feeds: arrays by input name; the example of the trace where left out.
         against: the columns. The first that runs is the reference of all others.
-            ``"eager"``, ``"session"``, ``"onnxruntime"``, a mapping from value names to
-            arrays, or a pair (label, mapping) or (label, another model).
+            ``"eager"``, ``"session"``, ``"session:passes"``, ``"onnxruntime"``, a mapping from
+            value names to arrays, or a pair (label, mapping) or (label, another model). Two at
+            least. Eager code is left out by default where the source is no trace.
         tolerance: largest absolute error over the reference's largest magnitude that
             still counts as equal. Integers and booleans must be equal.
 
     Raises:
-        TypeError: for a source or an entry of ``against`` of another kind.
-        ValueError: for feeds that do not fit, or where fewer than two columns ran.
+        TypeError: for a source, feeds or an entry of ``against`` of another kind.
+        ValueError: for feeds that do not fit, an unknown engine, a mapping with a name that no
+            value has, a tolerance that is not above 0, or where fewer than two columns ran.
     """
+    if not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}; it has to be above 0, for instance 1e-5")
     subject = subject_of(source)
+    if against is ENGINES and subject.traced is None:
+        # A file has no eager code; that is no failure of an engine nobody asked for.
+        against = [name for name in ENGINES if name != "eager"]
+    against = check_against(against, subject.graph)
     arrays = plain_feeds(subject, feeds)
     values = _compared(subject.graph)
     columns = [run_column(engine, subject, arrays, values) for engine in against]
     ran = [column for column in columns if not column.error]
     if len(ran) < 2:
-        raise ValueError(_too_few(columns, against))
+        raise ValueError(_too_few(columns))
     reference, others = ran[0], ran[1:]
     return Report(
         graph=subject.graph,
@@ -72,9 +81,7 @@ def _compared(graph: Graph) -> list[Value]:
     ]
 
 
-def _too_few(columns: Sequence[Column], against: Sequence[Any]) -> str:
-    if len(against) < 2:
-        return "a comparison needs at least two columns, for instance 'session', 'onnxruntime'"
+def _too_few(columns: Sequence[Column]) -> str:
     told = "; ".join(f"{c.label}: {c.error}" for c in columns if c.error)
     return f"fewer than two engines gave values to compare ({told})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +13,16 @@ import onnx
 
 from onemodel.graph.ir import Graph, Value
 from onemodel.onnx_io import reader, writer
+from onemodel.session.feeds import expected
 from onemodel.session.session import Session
 
 ENGINES = ("eager", "session", "onnxruntime")
-"""Engines by name. ``session`` runs the graph as it is, ``session:passes`` after all passes."""
+"""The engines of a comparison where none are asked for."""
+
+ENGINE_NAMES = ("eager", "session", "session:passes", "onnxruntime")
+"""Every engine. ``session`` runs the graph as it is, ``session:passes`` after all passes."""
+
+_NEAR = 5
 
 _MESSAGE_LIMIT = 2**31 - 1
 
@@ -63,7 +70,8 @@ def subject_of(source: Any) -> Subject:
         path = Path(source)
         return Subject(reader.load(path), path=path)
     graph = getattr(source, "graph", None)
-    if isinstance(graph, Graph):
+    # A report or a session holds a graph too, but neither is a trace of one.
+    if isinstance(graph, Graph) and hasattr(source, "eager_values"):
         return Subject(graph, traced=source)
     raise TypeError(
         f"cannot take a {type(source).__name__} for a model: give a TracedModel, a graph, an onnx "
@@ -75,8 +83,14 @@ def plain_feeds(subject: Subject, feeds: Mapping[str, Any] | None) -> dict[str, 
     """Feeds as arrays; the example of the trace where none are given.
 
     Raises:
+        TypeError: for feeds that are no mapping.
         ValueError: naming inputs that are missing or unknown.
     """
+    if feeds is not None and not isinstance(feeds, Mapping):
+        raise TypeError(
+            "feeds is a dict of input name -> array, for instance "
+            f"{_feeds_example(subject)}, not a {type(feeds).__name__}"
+        )
     needed = [v.name for v in subject.graph.inputs if v not in subject.graph.initializers]
     if feeds is None:
         known = getattr(subject.traced, "values", {})
@@ -88,14 +102,69 @@ def plain_feeds(subject: Subject, feeds: Mapping[str, Any] | None) -> dict[str, 
     if missing or unknown:
         parts = [f"no array for input {', '.join(map(repr, missing))}"] if missing else []
         parts += [f"no input named {', '.join(map(repr, unknown))}"] if unknown else []
-        raise ValueError(f"{'; '.join(parts)}; the inputs are {', '.join(map(repr, needed))}")
+        inputs = [v for v in subject.graph.inputs if v.name in needed]
+        listed = ", ".join(f"{value.name!r}: {expected(value)}" for value in inputs) or "none"
+        raise ValueError(
+            f"{'; '.join(parts)}; the inputs are {listed}; write {_feeds_example(subject)}"
+        )
     return arrays
+
+
+def _feeds_example(subject: Subject) -> str:
+    graph = subject.graph
+    names = [value.name for value in graph.inputs if value not in graph.initializers]
+    return f"feeds={{{', '.join(f'{name!r}: array' for name in names)}}}"
 
 
 def to_array(value: Any) -> np.ndarray:
     """An ndarray from an ndarray, a tensor of the library, or anything NumPy takes."""
     array = getattr(value, "array", None)
     return array if isinstance(array, np.ndarray) else np.asarray(value)
+
+
+def check_against(against: Any, graph: Graph) -> tuple[Any, ...]:
+    """The entries of ``against``, before anything runs.
+
+    Raises:
+        TypeError: for an entry of another kind, or no sequence at all.
+        ValueError: for fewer than two entries, an unknown engine, or a mapping with a name that
+            no value of the graph has.
+    """
+    if isinstance(against, str | Mapping):
+        against = (against,)
+    try:
+        entries = tuple(against)
+    except TypeError:
+        raise TypeError(
+            f"against is a sequence of columns, not a {type(against).__name__}; write "
+            "against=['session', 'onnxruntime']"
+        ) from None
+    labels = []
+    for entry in entries:
+        label, what = _labelled(entry)
+        labels.append(label)
+        if isinstance(what, Mapping):
+            _check_names(what, graph)
+        elif isinstance(what, str) and what not in ENGINE_NAMES and not Path(what).suffix:
+            raise ValueError(f"no engine named {what!r}; there are {', '.join(ENGINE_NAMES)}")
+    if len(entries) < 2:
+        only = f"; against has only {labels[0]!r}" if labels else ""
+        raise ValueError(
+            "a comparison needs at least two columns, for instance "
+            f"against=['session', 'onnxruntime']{only}"
+        )
+    return entries
+
+
+def _check_names(given: Mapping[Any, Any], graph: Graph) -> None:
+    known = list(dict.fromkeys(value.name for value in graph.values()))
+    unknown = [name for name in given if name not in known]
+    if not unknown:
+        return
+    near = difflib.get_close_matches(str(unknown[0]), known, n=_NEAR, cutoff=0.4)
+    hint = f"; near it are {', '.join(map(repr, near))}" if near else ""
+    more = f" (and {len(unknown) - 1} more names are unknown)" if len(unknown) > 1 else ""
+    raise ValueError(f"no value of the graph is named {unknown[0]!r}{more}{hint}")
 
 
 def run_column(
@@ -120,8 +189,9 @@ def _labelled(engine: Any) -> tuple[str, Any]:
     if isinstance(engine, tuple) and len(engine) == 2:
         return str(engine[0]), engine[1]
     raise TypeError(
-        f"cannot compare against a {type(engine).__name__}: give {', '.join(ENGINES)}, a mapping "
-        "from value names to arrays, or a pair of a label and such a mapping or another model"
+        f"cannot compare against a {type(engine).__name__}: give {', '.join(ENGINE_NAMES)}, a "
+        "mapping from value names to arrays, or a pair of a label and such a mapping or another "
+        "model"
     )
 
 
@@ -137,8 +207,6 @@ def _run(
         return run_onnxruntime(subject, feeds, names)
     if what in ("session", "session:passes"):
         return run_session(subject.graph, feeds, names, passes=what != "session")
-    if isinstance(what, str) and not Path(what).suffix:
-        raise ValueError(f"there is no engine named {what!r}; there are {', '.join(ENGINES)}")
     other = subject_of(what).graph
     shared = {value.name for value in other.values()}
     return run_session(other, feeds, [name for name in names if name in shared])

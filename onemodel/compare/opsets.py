@@ -179,4 +179,9 @@ def _recording(
 ) -> tuple[Sequence[TraceRecord], Sequence[TracedValue]]:
     if isinstance(model, TracedModel):
         return model.records, model.inputs
+    if not callable(model):
+        raise TypeError(
+            f"cannot read operators from a {type(model).__name__}: give a TracedModel, or a "
+            "function or module and its examples"
+        )
     return recorded(model, *examples, axes=axes, opset=NEWEST_OPSET)

@@ -114,8 +114,17 @@ class Report:
 
     @property
     def agrees(self) -> bool:
-        """Whether every value of every column that ran is within the tolerance."""
-        return not any(row.differs for row in self.rows)
+        """Whether every engine ran, each was compared, and all values are within tolerance."""
+        if self.failures or any(row.differs for row in self.rows):
+            return False
+        return not any(self._uncompared())
+
+    def _uncompared(self) -> Iterator[str]:
+        """Labels of columns of which no value at all was compared."""
+        for label in self.columns:
+            kinds = (row.differences[label].kind for row in self.rows if row.reference != label)
+            if all(kind is DifferenceClass.MISSING for kind in kinds):
+                yield label
 
     def first(self, label: str) -> Row | None:
         """The first row in which the column ``label`` introduces a difference."""
@@ -177,8 +186,11 @@ class Report:
     def lines(self) -> Iterator[str]:
         """A summary, the first difference with its source, and the rows that differ."""
         yield self._summary()
+        uncompared = set(self._uncompared())
         for label in self.columns:
             counted = ", ".join(f"{n} {name}" for name, n in sorted(self.counts(label).items()))
+            if label in uncompared:
+                counted = f"nothing was compared ({counted})" if counted else "nothing was compared"
             yield f"  {label}: {counted}"
         for label, why in self.failures.items():
             yield f"  {label}: not run, {why}"
@@ -203,7 +215,16 @@ class Report:
         total = len(self.rows)
         count = sum(1 for _ in self.differing())
         others = ", ".join(self.columns) or "nothing"
-        verdict = "all agree" if not count else f"{count} differ"
+        uncompared = list(self._uncompared())
+        verdict = "all agree"
+        if count:
+            verdict = f"{count} differ"
+        elif len(uncompared) == len(self.columns):
+            verdict = "nothing was compared"
+        elif uncompared:
+            verdict = f"nothing was compared for {', '.join(uncompared)}, the others agree"
+        elif self.failures:
+            verdict = f"those that ran agree, {', '.join(self.failures)} did not run"
         return (
             f"{total} values of {self.graph.name}, {self.reference} against {others}: {verdict} "
             f"at {self.tolerance:g} scaled"

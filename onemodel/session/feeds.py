@@ -14,13 +14,26 @@ from onemodel.graph.text import dtype_name
 from onemodel.session.errors import FeedError
 
 
+def require_mapping(feeds: Any, names: Sequence[str]) -> None:
+    """Raises TypeError for feeds that are no mapping, with a call that would do."""
+    if isinstance(feeds, Mapping):
+        return
+    example = ", ".join(f"{name!r}: array" for name in names[:3])
+    more = ", ..." if len(names) > 3 else ""
+    raise TypeError(
+        "feeds is a dict of input name -> array: "
+        f"session.run({{{example}{more}}}), not a {type(feeds).__name__}"
+    )
+
+
 def check_feeds(
     feeds: Mapping[str, Any], inputs: Sequence[Value], optional: set[Value]
 ) -> list[Any]:
     """The feeds in the order of ``inputs``, None where an optional one is missing.
 
     Args:
-        feeds: arrays by input name; lists for sequences, None for an absent optional.
+        feeds: arrays, or what ``np.asarray`` takes, by input name; lists for sequences, None
+            for an absent optional.
         inputs: the inputs of the graph.
         optional: inputs that have a default.
 
@@ -66,9 +79,10 @@ def _converted(value: Value, feed: Any) -> Any:
         return None
     array = _array(value, feed)
     if value.dtype is not None and array.dtype != value.dtype:
+        source = "" if isinstance(feed, np.ndarray | np.generic) else f" (a {type(feed).__name__})"
         raise FeedError(
-            f"input {value.name!r} is {dtype_name(array.dtype)}, expected {expected(value)}; "
-            f"{_conversion(value.dtype)}",
+            f"input {value.name!r}{source} is {dtype_name(array.dtype)}, expected "
+            f"{expected(value)}; {_conversion(value.dtype, feed)}",
             name=value.name,
         )
     if value.shape is not None and not _fits(array.shape, value.shape):
@@ -79,29 +93,36 @@ def _converted(value: Value, feed: Any) -> Any:
     return array
 
 
-def _conversion(dtype: np.dtype) -> str:
+def _conversion(dtype: np.dtype, feed: Any) -> str:
     if dtype.kind == "O":
         return "give an array of str"
     prefix = "np" if dtype.isbuiltin == 1 else "ml_dtypes"
+    if not hasattr(feed, "astype"):
+        return f"write np.asarray(..., {prefix}.{dtype.name})"
     return f"write .astype({prefix}.{dtype.name})"
 
 
 def _array(value: Value, feed: Any) -> np.ndarray:
-    if isinstance(feed, np.ndarray):
-        array = feed
-    elif isinstance(feed, np.generic):
+    try:
         array = np.asarray(feed)
-    else:
-        raise FeedError(
-            f"input {value.name!r} is a {type(feed).__name__}, expected a NumPy array "
-            f"({expected(value)}); write np.asarray(...)",
-            name=value.name,
-        )
+    except (TypeError, ValueError) as error:
+        raise _no_array(value, feed) from error
+    if array.dtype == object and value.dtype != object:
+        # NumPy wraps what it does not understand.
+        raise _no_array(value, feed)
     if array.dtype.kind in "US" and value.dtype == object:
         return array.astype(object)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def _no_array(value: Value, feed: Any) -> FeedError:
+    return FeedError(
+        f"input {value.name!r} is a {type(feed).__name__} that makes no array, expected a NumPy "
+        f"array ({expected(value)})",
+        name=value.name,
+    )
 
 
 def _fits(shape: tuple[int, ...], wanted: Sequence[Any]) -> bool:

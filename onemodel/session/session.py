@@ -20,11 +20,11 @@ from onemodel.graph.copy import copy_graph
 from onemodel.graph.ir import Graph, Value
 from onemodel.onnx_io.errors import UnsupportedOperatorsError
 from onemodel.onnx_io.reader import from_bytes, from_model_proto, load
-from onemodel.passes.pipeline import optimize
+from onemodel.passes.pipeline import PASSES, optimize
 from onemodel.passes.result import PassResult
 from onemodel.passes.rewire import graphs
 from onemodel.session.errors import FeedError
-from onemodel.session.feeds import check_feeds
+from onemodel.session.feeds import check_feeds, require_mapping
 from onemodel.session.gradient import attach_bodies
 from onemodel.session.ort import OrtRunner
 from onemodel.session.plan import Plan, PlanCache, Progress
@@ -62,6 +62,8 @@ class Session:
         GraphError: for a graph that breaks a rule.
         UnsupportedOperatorsError: for node types without a kernel, all of them at once.
         ImportError: for the provider "onnxruntime" where it is not installed.
+        TypeError: for another source, or ``passes`` that is a single text.
+        ValueError: for an unknown pass or provider.
     """
 
     def __init__(
@@ -74,6 +76,11 @@ class Session:
     ) -> None:
         if provider not in PROVIDERS:
             raise ValueError(f"provider {provider!r} is unknown; there are {', '.join(PROVIDERS)}")
+        if isinstance(passes, str):
+            raise TypeError(
+                f"passes is a sequence of names, not the text {passes!r}; write passes=[...] with "
+                f"names of {', '.join(PASSES)}"
+            )
         self._original = _graph_of(source)
         self._ort = OrtRunner(self._original) if provider == "onnxruntime" else None
         self._graph = self._original
@@ -133,7 +140,8 @@ class Session:
 
         Args:
             feeds: one array per input name; a list for a sequence. Inputs with a default may
-                be left out.
+                be left out. What is no array (a tensor, a list, a number) goes through
+                ``np.asarray`` and has to come out with the input's dtype.
             outputs: names of any values of the graph, intermediate ones too; None for the
                 graph's own outputs. What is asked for does not change the others' bits.
             progress: called before every step with the steps done, the steps in all and the
@@ -144,12 +152,14 @@ class Session:
             Arrays that share no memory with the feeds, the session or each other.
 
         Raises:
-            TypeError: where ``outputs`` is a single text.
+            TypeError: where ``feeds`` is no mapping or ``outputs`` is a single text.
             FeedError: for wrong names, dtypes, ranks or sizes; says what was expected.
             RunError: where a node fails; names it.
             CancelledError: where ``progress`` ended the run.
             ValueError: for ``progress`` with another provider.
         """
+        if type(feeds) is not dict:
+            require_mapping(feeds, self._names)
         if isinstance(outputs, str):
             raise TypeError(f"outputs is a sequence of names; write [{outputs!r}]")
         if progress is not None:
@@ -158,10 +168,10 @@ class Session:
             return self._run_ort(feeds, outputs)
         arrays = [feeds.get(name) for name in self._names]
         asked = None if outputs is None else tuple(outputs)
-        try:
-            key = (asked, len(feeds), *[(a.shape, a.dtype) for a in arrays])  # type: ignore
-        except AttributeError:  # a default, a list, an absent optional
+        if not all(isinstance(array, np.ndarray) for array in arrays):
+            # A default, a list, a tensor, an absent optional.
             return self._run_checked(feeds, asked)
+        key = (asked, len(feeds), *[(a.shape, a.dtype) for a in arrays])  # type: ignore
         plan = self._plans.get(key)
         if plan is None:
             return self._run_checked(feeds, asked)

@@ -15,7 +15,9 @@ from onnx import TensorProto, helper, numpy_helper
 import onemodel.compare
 from onemodel.compare import DifferenceClass, compare, save_repro
 from onemodel.compare.engines import subject_of
+from onemodel.compare.opsets import unconvertible
 from onemodel.onnx_io import reader
+from onemodel.session.session import Session
 
 WIDTH = 6
 
@@ -309,3 +311,77 @@ def test_a_repro_of_a_report_that_agrees_has_no_node(tmp_path):
     names = {path.name for path in save_repro(report, tmp_path).iterdir()}
     assert "node.onnx" not in names
     assert "model.onnx" in names
+
+
+BOTH = ("session", "onnxruntime")
+
+
+def test_a_given_array_of_no_value_is_refused_with_near_names():
+    with pytest.raises(ValueError, match=r"no value of the graph is named 'mm0'.*'m0'"):
+        compare(mlp(), {"x": X}, against=["session", {"mm0": X}])
+    with pytest.raises(ValueError, match="no value of the graph is named 'nope'"):
+        compare(mlp(), {"x": X}, against=["session", ("mine", {"nope": X})])
+
+
+def test_a_column_of_which_nothing_was_compared_does_not_agree():
+    report = compare(mlp(), {"x": X}, against=["session", {"x": X}])
+    assert not report.agrees
+    assert not any(report.differing())
+    assert "given: nothing was compared" in str(report)
+    assert "all agree" not in str(report)
+    mixed = compare(mlp(), {"x": X}, against=[*BOTH, {}])
+    assert not mixed.agrees
+    assert "nothing was compared for given, the others agree" in str(mixed)
+
+
+def test_an_engine_that_did_not_run_is_no_agreement():
+    report = compare(mlp(), {"x": X}, against=("eager", *BOTH))
+    assert "no eager code" in report.failures["eager"]
+    assert not report.agrees
+    assert "all agree" not in str(report)
+
+
+def test_eager_code_is_not_asked_for_by_default_where_there_is_none():
+    report = compare(mlp(), {"x": X})
+    assert report.failures == {}
+    assert report.agrees
+
+
+def test_an_unknown_engine_is_refused_before_anything_runs():
+    words = "no engine named 'onnxruntim'; there are eager, session, session:passes, onnxruntime"
+    with pytest.raises(ValueError, match=words):
+        compare(mlp(), {"x": X}, against=("session", "onnxruntime", "onnxruntim"))
+
+
+@pytest.mark.parametrize("against", ["eager", ["eager"], {}, []])
+def test_one_column_is_too_few(against):
+    with pytest.raises(ValueError, match="at least two columns"):
+        compare(traced(mlp()), against=against)
+
+
+@pytest.mark.parametrize("tolerance", [0, -1e-5, float("nan")])
+def test_a_tolerance_is_above_zero(tolerance):
+    with pytest.raises(ValueError, match=r"tolerance is .*above 0"):
+        compare(mlp(), {"x": X}, against=BOTH, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("feeds", [X, [X]])
+def test_feeds_that_are_no_dict_are_refused(feeds):
+    with pytest.raises(TypeError, match=r"feeds is a dict .*feeds=\{'x': array\}"):
+        compare(mlp(), feeds, against=BOTH)
+
+
+def test_missing_feeds_are_told_with_dtype_and_shape():
+    with pytest.raises(ValueError) as caught:
+        compare(mlp(), against=BOTH)
+    assert "'x': float32[batch, 6]" in str(caught.value)
+    assert "feeds={'x': array}" in str(caught.value)
+
+
+def test_a_report_and_a_session_are_no_model():
+    report = compare(mlp(), {"x": X}, against=BOTH)
+    for other in (report, Session(mlp())):
+        with pytest.raises(TypeError, match=f"{type(other).__name__} for a model"):
+            compare(other)
+    with pytest.raises(TypeError, match="operators from a Report"):
+        unconvertible(report)

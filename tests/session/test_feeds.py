@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import onemodel as om
 from onemodel.session.errors import FeedError
 from onemodel.session.session import Session
 from tests.session.models import CHAIN, model
@@ -27,7 +28,9 @@ TWO = "g (float[n, 3] a, float[n] b) => (float[n, 3] y) { y = Neg (a) }"
         ),
         ({"x": X[0], "w": W}, ["shape [8]", "expected float32[batch, 8]"]),
         ({"x": np.zeros((2, 7), np.float32), "w": W}, ["shape [2, 7]"]),
-        ({"x": [[1.0]], "w": W}, ["is a list", "np.asarray"]),
+        ({"x": [[1.0]], "w": W}, ["'x' (a list) is float64", "np.asarray(..., np.float32)"]),
+        ({"x": [[1.0], [1.0, 2.0]], "w": W}, ["'x' is a list that makes no array"]),
+        ({"x": object(), "w": W}, ["'x' is a object that makes no array"]),
         ({"x": None, "w": W}, ["'x'"]),
     ],
 )
@@ -41,6 +44,37 @@ def test_a_wrong_feed_says_what_was_expected(feeds, words, warm):
         session.run(feeds)
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("feeds", [None, X, [X], "x"], ids=["None", "array", "list", "text"])
+@pytest.mark.parametrize("provider", ["onemodel", "onnxruntime"])
+def test_feeds_that_are_no_dict_are_refused_with_the_call_to_write(feeds, provider):
+    session = Session(model("g (float[n] x) => (float[n] y) { y = Neg (x) }"), provider=provider)
+    with pytest.raises(TypeError) as caught:
+        session.run(feeds)
+    assert "feeds is a dict of input name -> array: session.run({'x': array})" in str(caught.value)
+
+
+@pytest.mark.parametrize("provider", ["onemodel", "onnxruntime"])
+def test_tensors_lists_and_numbers_are_converted_in_every_run(provider):
+    text = "g (float[n] x, int64[m] i, float s) => (float[n] y, int64[m] j)"
+    body = "{ y = Mul (x, s) j = Identity (i) }"
+    session = Session(model(f"{text} {body}"), provider=provider)
+    x, i = np.arange(3, dtype=np.float32), np.array([4, 5])
+    for feeds in (
+        {"x": om.tensor(x), "i": [4, 5], "s": np.float32(2)},
+        {"x": x, "i": i, "s": np.array(2, np.float32)},
+        {"x": om.tensor(x), "i": om.tensor(i), "s": np.float32(2)},
+        {"x": om.tensor(x), "i": (4, 5), "s": om.tensor(np.array(2, np.float32))},
+    ):
+        found = session.run(feeds)
+        assert np.array_equal(found["y"], 2 * x)
+        assert np.array_equal(found["j"], i)
+
+
+def test_passes_given_as_one_text_are_refused_with_the_names_there_are():
+    with pytest.raises(TypeError, match=r"sequence of names, not the text 'dce'.*dead_code"):
+        Session(model(CHAIN), passes="dce")
 
 
 def test_a_near_miss_is_suggested():

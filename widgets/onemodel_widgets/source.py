@@ -44,7 +44,13 @@ def source_of(shown: Any) -> Source:
     """
     if isinstance(shown, Source):
         return shown
-    subject = subject_of(shown)
+    try:
+        subject = subject_of(shown)
+    except TypeError:
+        raise TypeError(
+            f"this view cannot show a {type(shown).__name__}; it takes a TracedModel, a graph, an "
+            "onnx ModelProto or the path of an .onnx file"
+        ) from None
     traced = subject.traced
     if traced is None:
         if subject.model is not None or subject.path is not None:
