@@ -48,8 +48,8 @@ def source_of(shown: Any) -> Source:
         subject = subject_of(shown)
     except TypeError:
         raise TypeError(
-            f"this view cannot show a {type(shown).__name__}; it takes a TracedModel, a graph, an "
-            "onnx ModelProto or the path of an .onnx file"
+            f"cannot take a {type(shown).__name__} for a model: this view takes a TracedModel, a "
+            "graph, an onnx ModelProto or the path of an .onnx file"
         ) from None
     traced = subject.traced
     if traced is None:
