@@ -8,6 +8,7 @@ import numpy as np
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import reduce_min as kernel
+from onemodel.kernels._reduce import run
 from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dims
@@ -32,7 +33,7 @@ def forward(input: np.ndarray, *, dim: tuple[int, ...], keepdim: bool) -> np.nda
     check_not_empty(input.shape, dim)
     if not dim:
         return input.copy()
-    return kernel.fast(input, np.asarray(dim, np.int64), keepdims=int(keepdim))
+    return run(kernel.core, input, dim, keepdim)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
