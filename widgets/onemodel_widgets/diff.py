@@ -80,7 +80,9 @@ class DiffView(DiffTraits, View):
 
     def __repr__(self) -> str:
         data = self._diff
-        verdict = f"{data.differing} differ, first {data.first}" if data.differing else "all agree"
+        verdict = "all agree" if data.agrees else data.verdict
+        if data.differing:
+            verdict = f"{data.differing} differ, first {data.first}"
         return f"DiffView({data.name}: {data.total} values, {verdict})"
 
     def to_html(self) -> str:

@@ -55,6 +55,14 @@ class DiffData:
     first_row: int = -1
     total: int = 0
     differing: int = 0
+    agrees: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """In words: what differs, or what cannot be said because an engine gave no values."""
+        if self.differing:
+            return _differing_text(self.differing)
+        return "every value agrees" if self.agrees else "not everything was compared"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -105,6 +113,7 @@ def diff_data(report: Report) -> DiffData:
             (shorten(label, 30), shorten(why, 300)) for label, why in report.failures.items()
         ),
         tolerance=report.tolerance,
+        agrees=report.agrees,
         first=keys.get(first.node, "") if first is not None else "",
         first_row=next((i for i, row in enumerate(chosen) if row is first), -1),
         total=len(report.rows),
@@ -176,7 +185,7 @@ def _differing_text(count: int) -> str:
 def diff_body(data: DiffData) -> str:
     """Inner HTML: the verdict, the first difference, the table."""
     others = ", ".join(data.columns) or "nothing"
-    verdict = "every value agrees" if not data.differing else _differing_text(data.differing)
+    verdict = data.verdict
     parts = [
         page.head(
             f"{data.reference} against {others}",
@@ -259,7 +268,7 @@ def _note(cell: Cell) -> str:
 
 
 def _text_lines(data: DiffData) -> list[str]:
-    verdict = "every value agrees" if not data.differing else _differing_text(data.differing)
+    verdict = data.verdict
     lines = [
         f"{data.reference} against {', '.join(data.columns)}: {data.total} values, {verdict} "
         f"(tolerance {data.tolerance:g})"
