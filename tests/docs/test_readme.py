@@ -23,8 +23,9 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_python_of_the_readme_runs_from_top_to_bottom(tmp_path: Path) -> None:
-    code = "\n".join(blocks(ROOT / "README.md", "python"))
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, tmp_path: Path) -> None:
+    code = "\n".join(blocks(ROOT / name, "python"))
     assert "import onemodel" in code
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'widgets'}"}
     done = subprocess.run(
