@@ -79,18 +79,11 @@ class TransformerEncoderLayer(Module):
         """Masks as in :class:`MultiheadAttention`."""
         masks = (src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
-            src = src + self._attend(self.norm1(src), *masks)
+            normed = self.norm1(src)
+            src = src + self.dropout1(_attend(self.self_attn, normed, normed, *masks))
             return src + self._feed_forward(self.norm2(src))
-        src = self.norm1(src + self._attend(src, *masks))
+        src = self.norm1(src + self.dropout1(_attend(self.self_attn, src, src, *masks)))
         return self.norm2(src + self._feed_forward(src))
-
-    def _attend(
-        self, x: Tensor, mask: Tensor | None, padding: Tensor | None, causal: bool
-    ) -> Tensor:
-        attended, _ = self.self_attn(
-            x, x, x, key_padding_mask=padding, need_weights=False, attn_mask=mask, is_causal=causal
-        )
-        return self.dropout1(attended)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
