@@ -20,6 +20,7 @@ from onemodel.operators._spatial import (
     Ints,
     as_batch,
     batched,
+    check_bias,
     check_floating,
     check_input,
     conv_pads,
@@ -83,10 +84,7 @@ def _check_channels(
             f"weight of shape {list(weight._array.shape)} with groups={groups} needs "
             f"{per_group * groups}, and output channels that divide by groups"
         )
-    if bias is not None and bias._array.shape != (outputs,):
-        raise ValueError(
-            f"{name}: expected a bias of shape [{outputs}], not {list(bias._array.shape)}"
-        )
+    check_bias(name, bias, outputs)
 
 
 def forward(

@@ -20,6 +20,7 @@ from onemodel.operators._spatial import (
     Ints,
     as_batch,
     batched,
+    check_bias,
     check_floating,
     check_input,
     per_axis,
@@ -75,11 +76,7 @@ def _check_sizes(
             f"{name}: an input of shape {list(input._array.shape)} has {channels} channels, a "
             f"weight of shape {list(shape)} needs {shape[0]}, divisible by groups={groups}"
         )
-    outputs = shape[1] * groups
-    if bias is not None and bias._array.shape != (outputs,):
-        raise ValueError(
-            f"{name}: expected a bias of shape [{outputs}], not {list(bias._array.shape)}"
-        )
+    check_bias(name, bias, shape[1] * groups)
     for i in range(rank):
         extra, step = attributes["output_padding"][i], attributes["stride"][i]
         spread = attributes["dilation"][i]

@@ -66,6 +66,14 @@ def check_input(operator: str, input: Tensor, rank: int) -> None:
         )
 
 
+def check_bias(name: str, bias: Tensor | None, outputs: int) -> None:
+    """Raise ValueError for a bias that is not one number for each output channel."""
+    if bias is not None and bias._array.shape != (outputs,):
+        raise ValueError(
+            f"{name}: expected a bias of shape [{outputs}], not {list(bias._array.shape)}"
+        )
+
+
 def check_floating(operator: str, **tensors: Tensor | None) -> None:
     """Raises TypeError unless all tensors share one floating dtype, naming those that do not."""
     given = {name: t for name, t in tensors.items() if t is not None}
