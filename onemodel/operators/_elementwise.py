@@ -90,6 +90,15 @@ def greater_equal(g: Any, left: Any, right: Any) -> Any:
     return less_equal(g, right, left)
 
 
+def power_of_two(g: Any, input: Any, places: Any) -> Any:
+    """``2 ** places`` of integers in the dtype of ``input``, folded where the places are known."""
+    known = g.array(places)
+    if known is not None:
+        return g.constant(np.left_shift(np.ones_like(known), known))
+    g.refuse_below(12, "shifting by computed places (Pow of integers)")
+    return arithmetic(g, "Pow", g.like(2, input), places)
+
+
 def floor_quotient(g: Any, left: Any, right: Any) -> Any:
     """``left // right`` with Python's rounding, for integers and floats, of any sign.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from onemodel.kernels import bit_shift as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes
+from onemodel.operators._elementwise import broadcast_axes, power_of_two
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands
 from onemodel.symbolic.helpers import arithmetic
@@ -37,13 +37,7 @@ def opset_7(g: Any, input: Any, other: Any) -> Any:
     if g.accepts("BitShift", input.dtype):
         return g.op("BitShift", input, other, direction="LEFT")
     # BitShift knows unsigned integers only: powers of two do the same.
-    places = g.array(other)
-    if places is not None:
-        factor = g.constant(np.left_shift(np.ones_like(places), places))
-    else:
-        g.refuse_below(12, "shifting by computed places (Pow of integers)")
-        factor = arithmetic(g, "Pow", g.like(2, input), other)
-    return arithmetic(g, "Mul", input, factor)
+    return arithmetic(g, "Mul", input, power_of_two(g, input, other))
 
 
 def reference(input: np.ndarray, other: Any) -> np.ndarray:

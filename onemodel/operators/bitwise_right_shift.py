@@ -8,10 +8,9 @@ import numpy as np
 
 from onemodel.kernels import bit_shift as kernel
 from onemodel.operators._case import Case, In
-from onemodel.operators._elementwise import broadcast_axes, floor_quotient
+from onemodel.operators._elementwise import broadcast_axes, floor_quotient, power_of_two
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import operands
-from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
 
@@ -37,13 +36,7 @@ def opset_7(g: Any, input: Any, other: Any) -> Any:
     if g.accepts("BitShift", input.dtype):
         return g.op("BitShift", input, other, direction="RIGHT")
     # BitShift knows unsigned integers only: powers of two do the same.
-    places = g.array(other)
-    if places is not None:
-        factor = g.constant(np.left_shift(np.ones_like(places), places))
-    else:
-        g.refuse_below(12, "shifting by computed places (Pow of integers)")
-        factor = arithmetic(g, "Pow", g.like(2, input), other)
-    return floor_quotient(g, input, factor)
+    return floor_quotient(g, input, power_of_two(g, input, other))
 
 
 def reference(input: np.ndarray, other: Any) -> np.ndarray:
