@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from onemodel.axes.watched import Watched
+
 MAX_DENOMINATOR = 1 << 20
 """Largest denominator with which a float counts as a fraction: 0.5 does, 0.1 does not."""
 
@@ -35,7 +37,7 @@ def fraction(value: Any) -> tuple[Part, Part] | None:
     return None
 
 
-class SizeRatio:
+class SizeRatio(Watched):
     """``height / 2`` or ``1.0 / time``: acts as the float it is in the example run.
 
     ``math.ceil``, ``math.floor`` and ``math.trunc`` give sizes again, sums with integers,
@@ -161,9 +163,6 @@ class SizeRatio:
     def __neg__(self) -> SizeRatio:
         return SizeRatio(-self.numerator, self.denominator, -self.value)
 
-    def __pos__(self) -> SizeRatio:
-        return self
-
     def __abs__(self) -> SizeRatio:
         return self if self >= 0 else -self
 
@@ -176,24 +175,6 @@ class SizeRatio:
         if isinstance(other, (numbers.Real, np.ndarray)):
             return self._number(symbol, function, other, False)
         return NotImplemented
-
-    def __eq__(self, other: object) -> Any:
-        return self._compare("==", operator.eq, other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compare("!=", operator.ne, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compare("<", operator.lt, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compare("<=", operator.le, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compare(">", operator.gt, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compare(">=", operator.ge, other)
 
     def __bool__(self) -> bool:
         return bool(self.numerator != 0)
@@ -209,27 +190,9 @@ class SizeRatio:
     def __int__(self) -> int:
         return self._consume("__int__", int(self.value))
 
-    def __complex__(self) -> complex:
-        return self._consume("__complex__", complex(self.value))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self._consume("__array__", self.value), dtype=dtype)
-
-    def __str__(self) -> str:
-        return self._consume("__str__", str(self.value))
-
-    def __format__(self, specification: str) -> str:
-        return self._consume("__format__", format(self.value, specification))
-
     def __repr__(self) -> str:
         parts = (getattr(part, "extent", part) for part in (self.numerator, self.denominator))
         return "SizeRatio({}/{}={})".format(*parts, self.value)
-
-    def __copy__(self) -> SizeRatio:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> SizeRatio:
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return float, (self._consume("__reduce__", self.value),)

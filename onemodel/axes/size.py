@@ -18,6 +18,7 @@ import numpy as np
 
 from onemodel.axes import ratio
 from onemodel.axes.extent import AxesError, Extent, as_extent
+from onemodel.axes.watched import Watched
 
 MAX_EXACT_POWER = 8
 """Largest exponent for which a power of a size stays symbolic."""
@@ -61,7 +62,7 @@ def _integral(value: object) -> bool:
     return isinstance(value, (numbers.Integral, np.integer))
 
 
-class Size:
+class Size(Watched):
     """An axis size read from a traced value.
 
     Not a subclass of ``int``, so that ``range(size)`` and ``np.zeros(size)`` go through
@@ -184,9 +185,6 @@ class Size:
     def __neg__(self) -> Any:
         return self._exact("-", operator.mul, self, -1)
 
-    def __pos__(self) -> Size:
-        return self
-
     def __abs__(self) -> Any:
         return -self if self < 0 else self
 
@@ -246,24 +244,6 @@ class Size:
             self._consume(symbol, outcome, extent)
         return outcome
 
-    def __eq__(self, other: object) -> Any:
-        return self._compare("==", operator.eq, other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compare("!=", operator.ne, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compare("<", operator.lt, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compare("<=", operator.le, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compare(">", operator.gt, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compare(">=", operator.ge, other)
-
     def __bool__(self) -> bool:
         return self != 0
 
@@ -282,12 +262,6 @@ class Size:
     def __float__(self) -> float:
         return self._consume("__float__", float(self.value))
 
-    def __complex__(self) -> complex:
-        return self._consume("__complex__", complex(self.value))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self._consume("__array__", self.value), dtype=dtype)
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         function = _EXACT_UFUNCS.get(ufunc) if method == "__call__" and not options else None
         # NumPy hands its scalars over as arrays of rank 0; their own operators would come
@@ -305,14 +279,8 @@ class Size:
         outcome = getattr(ufunc, method)(*values, **options)
         return self._consume(f"numpy.{ufunc.__name__}", outcome)
 
-    def __str__(self) -> str:
-        return self._consume("__str__", str(self.value))
-
     def __repr__(self) -> str:
         return f"Size({self.extent}={self.value})"
-
-    def __format__(self, specification: str) -> str:
-        return self._consume("__format__", format(self.value, specification))
 
     def __round__(self, digits: Any = None) -> Any:
         if digits is None:
@@ -326,12 +294,6 @@ class Size:
         return self
 
     def __ceil__(self) -> Size:
-        return self
-
-    def __copy__(self) -> Size:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Size:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
