@@ -1,0 +1,258 @@
+"""Correctly rounded matrix products: the rounding of the exact sum, whoever computes it.
+
+A product of two float32 (float16, bfloat16) numbers is exact in float64, and a sum of k such
+products in any order, blocked in any way, with or without fused multiply-add, is off by less
+than a bound known beforehand. Where both ends of that interval round to the same result, it
+is the right one; BLAS may have computed it however it likes. The few other elements are summed
+again with a far smaller bound, and the last of them without any error.
+
+So the result depends on the operands alone: not on the machine, the BLAS, its threads and
+blocks, on the batch, the memory layout or the algorithm around it.
+
+What is assumed: BLAS sums products classically (no Strassen) in true float64.
+
+Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms" (2002), section 3.1,
+for the bound; S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", SIAM J.
+Sci. Comput. 31 (2008), for splitting at a power of two; J. R. Shewchuk (1997) for ``fsum``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onemodel.kernels._dtypes import is_narrow
+from onemodel.kernels._scratch import scratch
+
+_CHUNK = 256
+"""Products per partial sum: the bound grows with this and the number of parts, not with k."""
+_UNIT = 2.0**-53
+_BLOCK = 1 << 15
+"""Elements that are judged at once, so that the work arrays stay in cache."""
+_REPAIRED = 1 << 19
+"""Products that are summed again at once."""
+
+
+def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """``a @ b`` in the dtype of ``a``, with NumPy's rules for shapes.
+
+    float16, bfloat16 and float32: each element is the exact sum of exact products, rounded
+    once. float64: products and sums are rounded one after the other in the order of the
+    inner axis. Integers wrap around, as everywhere.
+    """
+    if a.dtype.kind in "iub":
+        return np.asarray(np.matmul(a, b))
+    left = a[None, :] if a.ndim == 1 else a
+    right = b[:, None] if b.ndim == 1 else b
+    result = product(left, right, a.dtype)
+    if a.ndim == 1:
+        result = result[..., 0, :]
+    return result[..., 0] if b.ndim == 1 else result
+
+
+def product(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The product of (..., m, k) and (..., k, n), rounded to ``dtype``.
+
+    Args:
+        a, b: of the dtype ``dtype``, or float64 arrays that hold values of it; the dtype
+            float64 itself takes the ordered sum.
+        dtype: float16, bfloat16, float32 or float64.
+
+    Raises:
+        ValueError: for inner sizes or batch sizes that do not fit, as ``np.matmul``.
+    """
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"shapes {a.shape} and {b.shape} have no common inner size")
+    if dtype == np.float64:
+        return _ordered(a, b)
+    if not (dtype == np.float32 or is_narrow(dtype)):
+        raise TypeError(f"there is no exact product of {dtype}")
+    return _rounded(_merged(a, b), dtype, a, b)
+
+
+def _merged(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float64 operands; many matrices times one matrix become one product."""
+    left, right = a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
+    if right.ndim == 2 and left.ndim > 2:
+        rows = math.prod(left.shape[:-1])
+        left = left.reshape(rows, left.shape[-1])
+    return left, right
+
+
+def _rounded(
+    operands: tuple[np.ndarray, np.ndarray], dtype: np.dtype, a: np.ndarray, b: np.ndarray
+) -> np.ndarray:
+    left, right = operands
+    lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    shape = (*lead, left.shape[-2], right.shape[-1])
+    final = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    if 0 in shape or not left.shape[-1]:
+        return np.zeros(final, dtype)
+    rows, columns = _norms(left, -1), _norms(right, -2)
+    special = not (np.isfinite(rows).all() and np.isfinite(columns).all())
+    if special:
+        finite = np.isfinite(rows)[..., None], np.isfinite(columns)[..., None, :]
+        whole = operands
+        left, right = np.where(finite[0], left, 0.0), np.where(finite[1], right, 0.0)
+        rows = np.where(finite[0][..., 0], rows, 0.0)
+        columns = np.where(finite[1][..., 0, :], columns, 0.0)
+    sums, terms = _sums(left, right, shape)
+    result = np.empty(shape, dtype)
+    # Three units more than the bound: for rounding the ends of the interval, and for the norms.
+    unit = (terms + 3) * _UNIT * 1.01
+    open_ = _judge(sums, rows * unit, columns, result)
+    if open_ is not None:
+        _repair(left, right, open_, result)
+    if special:
+        _write_special(whole[0], whole[1], result)
+    return result.reshape(final)
+
+
+def _norms(x: np.ndarray, axis: int) -> np.ndarray:
+    """Euclidean norms. How they are rounded decides what is looked at twice, never a result."""
+    with np.errstate(all="ignore"):
+        return np.sqrt(np.sum(x * x, axis=axis))
+
+
+def _sums(
+    left: np.ndarray, right: np.ndarray, shape: tuple[int, ...]
+) -> tuple[np.ndarray, int]:
+    """Sums of products in some order, and the number of roundings that one of them met."""
+    inner = left.shape[-1]
+    sums = scratch("sums", shape, np.dtype(np.float64))
+    if inner <= 2 * _CHUNK:
+        np.matmul(left, right, out=sums)
+        return sums, inner
+    part = scratch("part", shape, np.dtype(np.float64))
+    for start in range(0, inner, _CHUNK):
+        stop = min(start + _CHUNK, inner)
+        np.matmul(left[..., start:stop], right[..., start:stop, :], out=part if start else sums)
+        if start:
+            sums += part
+    return sums, _CHUNK + -(-inner // _CHUNK)
+
+
+def _judge(
+    sums: np.ndarray, rows: np.ndarray, columns: np.ndarray, result: np.ndarray
+) -> np.ndarray | None:
+    """Write what is decided to ``result``; flat positions of the rest, or None.
+
+    The exact sum lies within ``rows * columns`` of ``sums`` (Cauchy and Schwarz).
+    """
+    lead, (height, width) = result.shape[:-2], result.shape[-2:]
+    rows = np.broadcast_to(rows, (*lead, height)).reshape(-1, height)
+    columns = np.broadcast_to(columns, (*lead, width)).reshape(-1, width)
+    flat_sums, flat_result = sums.reshape(-1, height, width), result.reshape(-1, height, width)
+    step = max(1, _BLOCK // width)
+    bound = scratch("bound", (step, width), sums.dtype)
+    end = scratch("end", (step, width), sums.dtype)
+    other = scratch("other", (step, width), result.dtype)
+    found = []
+    for batch in range(len(flat_sums)):
+        for start in range(0, height, step):
+            middle = flat_sums[batch, start : start + step]
+            count = len(middle)
+            error = np.multiply(
+                rows[batch, start : start + step, None], columns[batch], out=bound[:count]
+            )
+            low, high = flat_result[batch, start : start + step], other[:count]
+            low[...] = np.subtract(middle, error, out=end[:count])
+            high[...] = np.add(middle, error, out=error)
+            differ = low != high
+            low += result.dtype.type(0)  # so that every zero is +0
+            if differ.any():
+                first = (batch * height + start) * width
+                found.append(np.flatnonzero(differ) + first)
+    return np.concatenate(found) if found else None
+
+
+def _repair(
+    left: np.ndarray, right: np.ndarray, positions: np.ndarray, result: np.ndarray
+) -> None:
+    """Sum the elements at flat ``positions`` again, so that they are decided."""
+    lead = result.shape[:-2]
+    inner = left.shape[-1]
+    rows = np.broadcast_to(left, (*lead, *left.shape[-2:]))
+    columns = np.broadcast_to(right, (*lead, *right.shape[-2:])).swapaxes(-1, -2)
+    step = max(1, _REPAIRED // inner)
+    for start in range(0, len(positions), step):
+        some = positions[start : start + step]
+        *batch, row, column = np.unravel_index(some, result.shape)
+        products = rows[(*batch, row)] * columns[(*batch, column)]
+        result.reshape(-1)[some] = _careful(products, result.dtype)
+
+
+def _careful(products: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Rows of exact products, each summed and rounded once: (u, k) to (u,)."""
+    count, inner = products.shape
+    largest = np.max(np.abs(products), axis=1)
+    exponent = np.frexp(largest)[1] + (inner - 1).bit_length() + 1
+    # Parts that are multiples of one power of two, small enough to add exactly in any order.
+    offset = np.ldexp(1.0, exponent)[:, None]
+    high = (products + offset) - offset
+    low = products - high
+    whole, rest = np.sum(high, axis=1), np.sum(low, axis=1)
+    error = np.sum(np.abs(low), axis=1) * ((inner + 2) * _UNIT)
+    total = whole + rest
+    back = total - whole
+    lost = (whole - (total - back)) + (rest - back)
+    below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)
+    with np.errstate(over="ignore"):
+        result = total.astype(dtype)
+        decided = (4.0 * error <= np.spacing(np.abs(total))) & (
+            below.astype(dtype) == above.astype(dtype)
+        )
+    decided |= (lost == 0) & (error == 0)
+    for index in np.flatnonzero(~decided):
+        result[index] = _without_error(products[index].tolist(), dtype)
+    return result + dtype.type(0)
+
+
+def _without_error(products: list[float], dtype: np.dtype) -> np.generic:
+    """The exact sum of ``products``, rounded to ``dtype``."""
+    total = math.fsum(products)
+    ends = np.array([math.nextafter(total, -math.inf), total, math.nextafter(total, math.inf)])
+    with np.errstate(over="ignore"):
+        below, middle, above = ends.astype(dtype)
+    if below == above:
+        return middle
+    # The rounded sum lies on a boundary: what it lacks says on which side the exact sum is.
+    rest = math.fsum([*products, -total])
+    return above if rest > 0 else below if rest < 0 else middle
+
+
+def _write_special(left: np.ndarray, right: np.ndarray, result: np.ndarray) -> None:
+    """Overwrite what a NaN or an infinity reaches, by IEEE 754's rules for a sum."""
+
+    def meet(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)) > 0
+
+    with np.errstate(all="ignore"):
+        plus = meet(left == np.inf, right > 0) | meet(left == -np.inf, right < 0)
+        plus |= meet(left > 0, right == np.inf) | meet(left < 0, right == -np.inf)
+        minus = meet(left == np.inf, right < 0) | meet(left == -np.inf, right > 0)
+        minus |= meet(left > 0, right == -np.inf) | meet(left < 0, right == np.inf)
+        nan = meet(np.isinf(left), right == 0) | meet(left == 0, np.isinf(right))
+        nan |= np.isnan(left).any(axis=-1)[..., None] | np.isnan(right).any(axis=-2)[..., None, :]
+    nan |= plus & minus
+    result[plus] = np.inf
+    result[minus] = -np.inf
+    result[nan] = np.nan
+
+
+def _ordered(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The float64 product, summed from the first inner element to the last."""
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    left = np.broadcast_to(a, (*lead, *a.shape[-2:]))
+    right = np.broadcast_to(b, (*lead, *b.shape[-2:]))
+    result = np.zeros((*lead, a.shape[-2], b.shape[-1]))
+    step = max(1, _BLOCK // max(1, math.prod(lead) * b.shape[-1]))
+    with np.errstate(all="ignore"):
+        for start in range(0, a.shape[-2], step):
+            rows, target = left[..., start : start + step, :], result[..., start : start + step, :]
+            term = np.empty(target.shape)
+            for k in range(a.shape[-1]):
+                np.multiply(rows[..., k, None], right[..., k, None, :], out=term)
+                target += term
+    return result
