@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from onemodel.graph.ir import Node
 from onemodel.graph.schema import schema_for
 from onemodel.kernels._table import find
 
 Bound = Callable[..., Any]
+
+Mode = Literal["fast", "exact"]
+"""Which kernels: the fastest here, or those whose bits are the same on every machine."""
 
 TRAINING = "ai.onnx.preview.training"
 
@@ -28,26 +31,31 @@ def is_control_flow(node: Node) -> bool:
     return (node.domain, node.op_type) in CONTROL_FLOW
 
 
-def has_kernel(node: Node, opsets: Mapping[str, int]) -> bool:
-    """Whether ``node`` can be run: there is a kernel, or it is control flow."""
+def has_kernel(node: Node, opsets: Mapping[str, int], mode: Mode = "fast") -> bool:
+    """Whether ``node`` can be run: there is a kernel for ``mode``, or it is control flow."""
     if is_control_flow(node):
-        return True
-    return find(node.op_type, _opset(node, opsets), node.domain) is not None
+        return mode == "fast" or node.domain != TRAINING  # gradients have one arithmetic
+    opset, exact = _opset(node, opsets), mode == "exact"
+    return find(node.op_type, opset, node.domain, exact=exact) is not None
 
 
-def bind(node: Node, opsets: Mapping[str, int], used: int | None = None) -> Bound | None:
+def bind(
+    node: Node, opsets: Mapping[str, int], used: int | None = None, mode: Mode = "fast"
+) -> Bound | None:
     """A function of the node's input arrays (None where omitted), or None without a kernel.
 
     Args:
         node: any node but control flow.
         opsets: version by domain.
         used: how many outputs matter, counted from the first (default: all of them).
+        mode: which kernels.
 
     The function returns one value, or a tuple of at least ``used`` values where the node
     type has more than one output; see :func:`may_return_tuple`.
     """
     count = len(node.outputs) if used is None else used
-    kernel = find(node.op_type, _opset(node, opsets), node.domain, outputs=count)
+    opset, exact = _opset(node, opsets), mode == "exact"
+    kernel = find(node.op_type, opset, node.domain, outputs=count, exact=exact)
     if kernel is None:
         return None
     attributes = dict(node.attributes)

@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
-from onemodel.kernels import mat_mul
+from onemodel.kernels import _exact_functions, mat_mul
+from onemodel.kernels._exact_sum import total
+
+
+def _sum_rows(x: np.ndarray) -> np.ndarray:
+    return np.sum(x, axis=-1, keepdims=True, dtype=x.dtype)
+
+
+def _sum_rows_exactly(x: np.ndarray) -> np.ndarray:
+    return total(x, (-1,), keepdims=True).astype(x.dtype)
+
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Who multiplies matrices, adds rows and computes what IEEE 754 does not round."""
+
+    matmul: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    exp: Function
+    tanh: Function
+    sum_rows: Function
+
+
+FAST = Arithmetic(mat_mul.fast, np.exp, np.tanh, _sum_rows)
+EXACT = Arithmetic(mat_mul.exact, _exact_functions.exp, _exact_functions.tanh, _sum_rows_exactly)
 
 
 def split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:
@@ -25,7 +54,7 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     return x.swapaxes(1, 2).reshape(batch, length, heads * size)
 
 
-def grouped_matmul(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+def grouped_matmul(q: np.ndarray, k: np.ndarray, arithmetic: Arithmetic = FAST) -> np.ndarray:
     """q (B, Hq, M, K) @ k (B, Hkv, K, N), each kv head serving Hq / Hkv query heads.
 
     Raises:
@@ -33,24 +62,23 @@ def grouped_matmul(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """
     heads, kv_heads = q.shape[1], k.shape[1]
     if heads == kv_heads:
-        return mat_mul.fast(q, k)
+        return arithmetic.matmul(q, k)
     if kv_heads == 0 or heads % kv_heads:
         raise ValueError(f"{heads} query heads do not divide into {kv_heads} key/value heads")
     grouped = q.reshape(q.shape[0], kv_heads, heads // kv_heads, *q.shape[2:])
-    result = mat_mul.fast(grouped, k[:, :, None])
+    result = arithmetic.matmul(grouped, k[:, :, None])
     return result.reshape(q.shape[0], heads, *result.shape[3:])
 
 
-def softmax_rows(scores: np.ndarray) -> np.ndarray:
+def softmax_rows(scores: np.ndarray, arithmetic: Arithmetic = FAST) -> np.ndarray:
     """Softmax of the last axis in the dtype given; a row of -inf gives zeros, not NaN."""
     top = np.max(scores, axis=-1, keepdims=True)
     masked = np.isneginf(top)
     if masked.any():
         top = np.where(masked, scores.dtype.type(0), top)
-    result = scores - top
-    np.exp(result, out=result)
-    total = np.sum(result, axis=-1, keepdims=True, dtype=scores.dtype)
+    result = arithmetic.exp(scores - top)
+    sums = arithmetic.sum_rows(result)
     if masked.any():
-        total = np.where(total == 0, scores.dtype.type(1), total)
-    result /= total
+        sums = np.where(sums == 0, scores.dtype.type(1), sums)
+    result /= sums
     return result

@@ -28,6 +28,7 @@ from onemodel.kernels._scratch import scratch
 _CHUNK = 256
 """Products per partial sum: the bound grows with this and the number of parts, not with k."""
 _UNIT = 2.0**-53
+_DOUBLE = np.dtype(np.float64)
 _BLOCK = 1 << 15
 """Elements that are judged at once, so that the work arrays stay in cache."""
 _REPAIRED = 1 << 19
@@ -68,69 +69,65 @@ def product(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return _ordered(a, b)
     if not (dtype == np.float32 or is_narrow(dtype)):
         raise TypeError(f"there is no exact product of {dtype}")
-    return _rounded(_merged(a, b), dtype, a, b)
+    if b.ndim == 2 and a.ndim > 2:  # many matrices times one matrix are one product
+        rows = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+        return _rounded(rows, b, dtype).reshape(*a.shape[:-1], b.shape[-1])
+    return _rounded(a, b, dtype)
 
 
-def _merged(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """float64 operands; many matrices times one matrix become one product."""
-    left, right = a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
-    if right.ndim == 2 and left.ndim > 2:
-        rows = math.prod(left.shape[:-1])
-        left = left.reshape(rows, left.shape[-1])
-    return left, right
-
-
-def _rounded(
-    operands: tuple[np.ndarray, np.ndarray], dtype: np.dtype, a: np.ndarray, b: np.ndarray
-) -> np.ndarray:
-    left, right = operands
-    lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    shape = (*lead, left.shape[-2], right.shape[-1])
-    final = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-    if 0 in shape or not left.shape[-1]:
-        return np.zeros(final, dtype)
-    rows, columns = _norms(left, -1), _norms(right, -2)
-    special = not (np.isfinite(rows).all() and np.isfinite(columns).all())
-    if special:
-        finite = np.isfinite(rows)[..., None], np.isfinite(columns)[..., None, :]
-        whole = operands
-        left, right = np.where(finite[0], left, 0.0), np.where(finite[1], right, 0.0)
-        rows = np.where(finite[0][..., 0], rows, 0.0)
-        columns = np.where(finite[1][..., 0, :], columns, 0.0)
-    sums, terms = _sums(left, right, shape)
-    result = np.empty(shape, dtype)
-    # Three units more than the bound: for rounding the ends of the interval, and for the norms.
-    unit = (terms + 3) * _UNIT * 1.01
-    open_ = _judge(sums, rows * unit, columns, result)
-    if open_ is not None:
-        _repair(left, right, open_, result)
-    if special:
-        _write_special(whole[0], whole[1], result)
-    return result.reshape(final)
-
-
-def _norms(x: np.ndarray, axis: int) -> np.ndarray:
-    """Euclidean norms. How they are rounded decides what is looked at twice, never a result."""
+def _rounded(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    if 0 in shape or not a.shape[-1]:
+        return np.zeros(shape, dtype)
     with np.errstate(all="ignore"):
-        return np.sqrt(np.sum(x * x, axis=axis))
+        sums, rows, columns = _sums(a, b, shape)
+        special = not (np.isfinite(rows).all() and np.isfinite(columns).all())
+        left, right = a, b
+        if special:  # first without what a NaN or an infinity reaches
+            left = np.where(np.isfinite(rows)[..., None], a, a.dtype.type(0))
+            right = np.where(np.isfinite(columns)[..., None, :], b, b.dtype.type(0))
+            sums, rows, columns = _sums(left, right, shape)
+        result = np.empty(shape, dtype)
+        parts = min(_CHUNK, a.shape[-1]) + -(-a.shape[-1] // _CHUNK)
+        # Three units more than the roundings: for the ends of the interval and for the norms.
+        unsure = _judge(sums, rows * ((parts + 3) * _UNIT * 1.01), columns, result)
+        if unsure is not None:
+            _repair(left, right, unsure, result)
+        if special:
+            _write_special(a, b, result)
+    return result
 
 
 def _sums(
-    left: np.ndarray, right: np.ndarray, shape: tuple[int, ...]
-) -> tuple[np.ndarray, int]:
-    """Sums of products in some order, and the number of roundings that one of them met."""
-    inner = left.shape[-1]
-    sums = scratch("sums", shape, np.dtype(np.float64))
-    if inner <= 2 * _CHUNK:
-        np.matmul(left, right, out=sums)
-        return sums, inner
-    part = scratch("part", shape, np.dtype(np.float64))
-    for start in range(0, inner, _CHUNK):
-        stop = min(start + _CHUNK, inner)
-        np.matmul(left[..., start:stop], right[..., start:stop, :], out=part if start else sums)
-        if start:
-            sums += part
-    return sums, _CHUNK + -(-inner // _CHUNK)
+    a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sums of products in some order, and the Euclidean norms of rows and columns.
+
+    How norms are rounded decides what is looked at twice, never a result.
+    """
+    sums = scratch("sums", shape, _DOUBLE)
+    rows, columns = np.zeros(a.shape[:-1]), np.zeros((*b.shape[:-2], b.shape[-1]))
+    for start in range(0, a.shape[-1], _CHUNK):
+        left = _double(a[..., start : start + _CHUNK], "left")
+        right = _double(b[..., start : start + _CHUNK, :], "right")
+        rows += np.einsum("...mk,...mk->...m", left, left)
+        columns += np.einsum("...kn,...kn->...n", right, right)
+        if not start:
+            np.matmul(left, right, out=sums)
+            continue
+        sums += np.matmul(left, right, out=scratch("part", shape, _DOUBLE))
+    return sums, np.sqrt(rows), np.sqrt(columns)
+
+
+def _double(x: np.ndarray, name: str) -> np.ndarray:
+    """``x`` in float64, in work memory of the same order of axes where it has to be copied."""
+    if x.dtype == _DOUBLE:
+        return x
+    turned = x.strides[-1] > x.strides[-2]
+    source = x.swapaxes(-1, -2) if turned else x
+    copy = scratch(name, source.shape, _DOUBLE)
+    copy[...] = source
+    return copy.swapaxes(-1, -2) if turned else copy
 
 
 def _judge(
@@ -167,9 +164,7 @@ def _judge(
     return np.concatenate(found) if found else None
 
 
-def _repair(
-    left: np.ndarray, right: np.ndarray, positions: np.ndarray, result: np.ndarray
-) -> None:
+def _repair(left: np.ndarray, right: np.ndarray, positions: np.ndarray, result: np.ndarray) -> None:
     """Sum the elements at flat ``positions`` again, so that they are decided."""
     lead = result.shape[:-2]
     inner = left.shape[-1]
@@ -179,13 +174,14 @@ def _repair(
     for start in range(0, len(positions), step):
         some = positions[start : start + step]
         *batch, row, column = np.unravel_index(some, result.shape)
-        products = rows[(*batch, row)] * columns[(*batch, column)]
+        products = rows[(*batch, row)].astype(_DOUBLE)
+        products *= columns[(*batch, column)]
         result.reshape(-1)[some] = _careful(products, result.dtype)
 
 
 def _careful(products: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Rows of exact products, each summed and rounded once: (u, k) to (u,)."""
-    count, inner = products.shape
+    inner = products.shape[1]
     largest = np.max(np.abs(products), axis=1)
     exponent = np.frexp(largest)[1] + (inner - 1).bit_length() + 1
     # Parts that are multiples of one power of two, small enough to add exactly in any order.
@@ -198,11 +194,10 @@ def _careful(products: np.ndarray, dtype: np.dtype) -> np.ndarray:
     back = total - whole
     lost = (whole - (total - back)) + (rest - back)
     below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)
-    with np.errstate(over="ignore"):
-        result = total.astype(dtype)
-        decided = (4.0 * error <= np.spacing(np.abs(total))) & (
-            below.astype(dtype) == above.astype(dtype)
-        )
+    result = total.astype(dtype)
+    decided = (4.0 * error <= np.spacing(np.abs(total))) & (
+        below.astype(dtype) == above.astype(dtype)
+    )
     decided |= (lost == 0) & (error == 0)
     for index in np.flatnonzero(~decided):
         result[index] = _without_error(products[index].tolist(), dtype)
@@ -213,8 +208,7 @@ def _without_error(products: list[float], dtype: np.dtype) -> np.generic:
     """The exact sum of ``products``, rounded to ``dtype``."""
     total = math.fsum(products)
     ends = np.array([math.nextafter(total, -math.inf), total, math.nextafter(total, math.inf)])
-    with np.errstate(over="ignore"):
-        below, middle, above = ends.astype(dtype)
+    below, middle, above = ends.astype(dtype)
     if below == above:
         return middle
     # The rounded sum lies on a boundary: what it lacks says on which side the exact sum is.
@@ -228,13 +222,12 @@ def _write_special(left: np.ndarray, right: np.ndarray, result: np.ndarray) -> N
     def meet(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)) > 0
 
-    with np.errstate(all="ignore"):
-        plus = meet(left == np.inf, right > 0) | meet(left == -np.inf, right < 0)
-        plus |= meet(left > 0, right == np.inf) | meet(left < 0, right == -np.inf)
-        minus = meet(left == np.inf, right < 0) | meet(left == -np.inf, right > 0)
-        minus |= meet(left > 0, right == -np.inf) | meet(left < 0, right == np.inf)
-        nan = meet(np.isinf(left), right == 0) | meet(left == 0, np.isinf(right))
-        nan |= np.isnan(left).any(axis=-1)[..., None] | np.isnan(right).any(axis=-2)[..., None, :]
+    plus = meet(left == np.inf, right > 0) | meet(left == -np.inf, right < 0)
+    plus |= meet(left > 0, right == np.inf) | meet(left < 0, right == -np.inf)
+    minus = meet(left == np.inf, right < 0) | meet(left == -np.inf, right > 0)
+    minus |= meet(left > 0, right == -np.inf) | meet(left < 0, right == np.inf)
+    nan = meet(np.isinf(left), right == 0) | meet(left == 0, np.isinf(right))
+    nan |= np.isnan(left).any(axis=-1)[..., None] | np.isnan(right).any(axis=-2)[..., None, :]
     nan |= plus & minus
     result[plus] = np.inf
     result[minus] = -np.inf

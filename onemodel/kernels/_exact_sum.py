@@ -23,7 +23,7 @@ def wide(x: np.ndarray) -> np.ndarray:
 def total(x: np.ndarray, axes: Axes = None, keepdims: bool = False) -> np.ndarray:
     """Sums over ``axes`` (None: all), float64 for floats, the dtype's own sum for integers."""
     if x.dtype.kind in "iub":
-        return np.asarray(np.sum(x, axis=_tuple(axes), keepdims=keepdims))
+        return np.asarray(np.sum(x, axis=_tuple(axes), keepdims=keepdims, dtype=x.dtype))
     return _tree(np.add, wide(x), axes, keepdims, 0.0)
 
 
@@ -37,7 +37,7 @@ def mean(x: np.ndarray, axes: Axes = None, keepdims: bool = False) -> np.ndarray
 def multiplied(x: np.ndarray, axes: Axes = None, keepdims: bool = False) -> np.ndarray:
     """Products over ``axes`` (None: all), float64 for floats, the dtype's own for integers."""
     if x.dtype.kind in "iub":
-        return np.asarray(np.prod(x, axis=_tuple(axes), keepdims=keepdims))
+        return np.asarray(np.prod(x, axis=_tuple(axes), keepdims=keepdims, dtype=x.dtype))
     return _tree(np.multiply, wide(x), axes, keepdims, 1.0)
 
 

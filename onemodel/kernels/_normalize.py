@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
 
 
@@ -35,6 +36,33 @@ def normalized_groups(
     result *= widen(scale).reshape(channel)
     result += widen(bias).reshape(channel)
     return result.astype(x.dtype, copy=False)
+
+
+def exact_groups(
+    x: np.ndarray, groups: int, scale: np.ndarray, bias: np.ndarray, epsilon: float
+) -> np.ndarray:
+    """As :func:`normalized_groups`, in float64 and rounded once."""
+    batch, channels = x.shape[:2]
+    if channels % groups:
+        raise ValueError(f"{channels} channels do not divide into {groups} groups")
+    if not x.size:
+        return x.copy()
+    rows = _exact_sum.wide(x).reshape(batch * groups, -1)
+    result = exact_rows(rows, epsilon)[0].reshape(x.shape)
+    channel = (-1,) + (1,) * (x.ndim - 2)
+    result *= _exact_sum.wide(scale).reshape(channel)
+    result += _exact_sum.wide(bias).reshape(channel)
+    return result.astype(x.dtype)
+
+
+def exact_rows(rows: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normalised float64 rows, their means and the reciprocals of their deviations."""
+    mean = _exact_sum.mean(rows, (1,), keepdims=True)
+    centred = rows - mean
+    variance = _exact_sum.mean(np.square(centred), (1,), keepdims=True)
+    inverse = np.reciprocal(np.sqrt(variance + epsilon))
+    centred *= inverse
+    return centred, mean, inverse
 
 
 def row_means(rows: np.ndarray) -> np.ndarray:

@@ -7,10 +7,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onemodel.kernels import hard_sigmoid, softplus
+from onemodel.kernels import _exact_functions, _exact_product, hard_sigmoid, softplus
 from onemodel.kernels._special import sigmoid
 
 Activation = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Who multiplies matrices, and who computes what IEEE 754 does not round."""
+
+    matmul: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    sigmoid: Activation
+    tanh: Activation
+    softplus: Activation
+    expm1: Activation
+
+
+FAST = Arithmetic(np.matmul, sigmoid, np.tanh, softplus.fast, np.expm1)
+EXACT = Arithmetic(
+    _exact_product.matmul,
+    _exact_functions.sigmoid,
+    _exact_functions.tanh,
+    softplus.exact,
+    _exact_functions.expm1,
+)
 
 _DEFAULTS: dict[str, tuple[float, float]] = {
     "affine": (1.0, 0.0),
@@ -24,7 +45,12 @@ _TAKES_ALPHA = frozenset(_DEFAULTS)
 _TAKES_BETA = frozenset({"affine", "scaledtanh", "hardsigmoid"})
 
 
-def activation(name: str, alpha: float | None = None, beta: float | None = None) -> Activation:
+def activation(
+    name: str,
+    alpha: float | None = None,
+    beta: float | None = None,
+    arithmetic: Arithmetic = FAST,
+) -> Activation:
     """An activation by its ONNX name, in any case.
 
     Raises:
@@ -35,17 +61,17 @@ def activation(name: str, alpha: float | None = None, beta: float | None = None)
     a = default[0] if alpha is None else alpha
     b = default[1] if beta is None else beta
     known: dict[str, Activation] = {
-        "sigmoid": sigmoid,
-        "tanh": np.tanh,
-        "relu": lambda x: np.maximum(x, 0),
+        "sigmoid": arithmetic.sigmoid,
+        "tanh": arithmetic.tanh,
+        "relu": lambda x: np.maximum(x, 0) + x.dtype.type(0),  # the zero is +0 everywhere
         "softsign": lambda x: x / (1 + np.abs(x)),
-        "softplus": softplus.fast,
+        "softplus": arithmetic.softplus,
         "affine": lambda x: x * a + b,
         "leakyrelu": lambda x: np.where(x < 0, x * a, x),
         "thresholdedrelu": lambda x: np.where(x > a, x, x.dtype.type(0)),
-        "scaledtanh": lambda x: np.tanh(x * b) * a,
+        "scaledtanh": lambda x: arithmetic.tanh(x * b) * a,
         "hardsigmoid": lambda x: hard_sigmoid.fast(x, alpha=a, beta=b),
-        "elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0)) * a),
+        "elu": lambda x: np.where(x > 0, x, arithmetic.expm1(np.minimum(x, 0)) * a),
     }
     if key not in known:
         raise ValueError(f"activation {name!r} is unknown; ONNX has {', '.join(sorted(known))}")
@@ -58,6 +84,7 @@ def activations(
     betas: Sequence[float] | None,
     default: Sequence[str],
     directions: int,
+    arithmetic: Arithmetic = FAST,
 ) -> list[list[Activation]]:
     """The activations of every direction; alphas and betas go to those that take them."""
     chosen = list(names) if names else list(default) * directions
@@ -69,7 +96,7 @@ def activations(
         key = name.lower()
         a = alpha.pop(0) if key in _TAKES_ALPHA and alpha else None
         b = beta.pop(0) if key in _TAKES_BETA and beta else None
-        built.append(activation(name, a, b))
+        built.append(activation(name, a, b, arithmetic))
     count = len(default)
     return [built[i * count : (i + 1) * count] for i in range(directions)]
 
@@ -144,14 +171,16 @@ def arrange(x: np.ndarray, sequence_lens: np.ndarray | None, direction: str, lay
     return Layout(steps, lengths, layout, known[direction])
 
 
-def projected(x: np.ndarray, weights: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+def projected(
+    x: np.ndarray, weights: np.ndarray, bias: np.ndarray | None, arithmetic: Arithmetic = FAST
+) -> np.ndarray:
     """W x + b for all time steps in one product: (T, gates * hidden, B).
 
     Features come before the batch, so that each gate is one contiguous block.
     """
     steps, batch, size = x.shape
     flat = np.ascontiguousarray(x).reshape(steps * batch, size)
-    result = np.matmul(flat, weights.T)
+    result = arithmetic.matmul(flat, weights.T)
     if bias is not None:
         result += bias
     return np.ascontiguousarray(result.reshape(steps, batch, len(weights)).swapaxes(1, 2))

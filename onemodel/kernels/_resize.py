@@ -106,7 +106,7 @@ def weighted_taps(
     if exclude:
         weight[(index < 0) | (index >= axis.size)] = 0.0
     if exclude or stretch < 1.0:
-        total = weight.sum(axis=1, keepdims=True)
+        total = sum(weight[:, k, None] for k in range(weight.shape[1]))  # in one order everywhere
         weight /= np.where(total == 0, 1.0, total)
     return np.clip(index, 0, axis.size - 1), weight
 

@@ -15,15 +15,22 @@ _FOLDER = Path(__file__).parent
 _PACKAGE = __name__.rpartition(".")[0]
 
 
-def find(node_type: str, opset: int, domain: str = "", outputs: int | None = None) -> Kernel | None:
+def find(
+    node_type: str,
+    opset: int,
+    domain: str = "",
+    outputs: int | None = None,
+    exact: bool = False,
+) -> Kernel | None:
     """The kernel for a node type at an opset, or None where there is none.
 
     The newest version not above ``opset`` is taken, as ONNX resolves it.
     ``outputs=1`` says that only the first output is used; where computing the
     others costs something, a kernel that leaves them out is returned instead
-    (its result is that one array, not a tuple).
+    (its result is that one array, not a tuple). ``exact`` asks for the kernel whose bits
+    are the same on every machine, which not every node type has.
     """
-    return _find(node_type, int(opset), "" if domain == "ai.onnx" else domain, outputs == 1)
+    return _find(node_type, int(opset), "" if domain == "ai.onnx" else domain, outputs == 1, exact)
 
 
 def node_types(domain: str = "") -> list[str]:
@@ -33,18 +40,18 @@ def node_types(domain: str = "") -> list[str]:
 
 
 @functools.cache
-def _find(node_type: str, opset: int, domain: str, first_only: bool) -> Kernel | None:
+def _find(node_type: str, opset: int, domain: str, first_only: bool, exact: bool) -> Kernel | None:
     key = node_type.lower()
     if key not in _stems():
         return None
     module = _module(key)
     if node_type != module.NODE_TYPE or _domain(module) != domain:
         return None
-    versions: dict[int, Kernel] = module.VERSIONS
+    versions: dict[int, Kernel] = getattr(module, "EXACT", {}) if exact else module.VERSIONS
     since = max((version for version in versions if version <= opset), default=None)
     if since is None:
         return None
-    if first_only:
+    if first_only and not exact:
         return getattr(module, "FIRST_OUTPUT", {}).get(since, versions[since])
     return versions[since]
 

@@ -1,8 +1,17 @@
 """ONNX Attention (since 23, 24, 25): scaled dot-product attention with cache, masks and groups."""
 
+from functools import partial
+
 import numpy as np
 
-from onemodel.kernels._attention import grouped_matmul, merge_heads, softmax_rows, split_heads
+from onemodel.kernels import _attention
+from onemodel.kernels._attention import (
+    Arithmetic,
+    grouped_matmul,
+    merge_heads,
+    softmax_rows,
+    split_heads,
+)
 from onemodel.kernels._dtypes import numpy_dtype
 
 NODE_TYPE = "Attention"
@@ -10,7 +19,8 @@ NODE_TYPE = "Attention"
 Outputs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def fast(
+def _attend(
+    arithmetic: Arithmetic,
     q: np.ndarray,
     k: np.ndarray,
     v: np.ndarray,
@@ -56,10 +66,10 @@ def fast(
         k = np.concatenate((past_key, k), axis=2)
         v = np.concatenate((past_value, v), axis=2)
     factor = q.dtype.type(np.sqrt(1 / np.sqrt(q.shape[-1]) if scale is None else scale))
-    scores = grouped_matmul(q * factor, (k * factor).swapaxes(-1, -2))
+    scores = grouped_matmul(q * factor, (k * factor).swapaxes(-1, -2), arithmetic)
     shown = scores
     if softcap > 0:
-        scores = np.tanh(scores / scores.dtype.type(softcap)) * scores.dtype.type(softcap)
+        scores = arithmetic.tanh(scores / scores.dtype.type(softcap)) * scores.dtype.type(softcap)
         shown = scores if qk_matmul_output_mode == 1 else shown
     windows = (bool(is_causal), left_window_size, right_window_size)
     bias = _bias(q, k.shape[2], attn_mask, past, nonpad_kv_seqlen, *windows)
@@ -69,15 +79,19 @@ def fast(
     weights = scores
     if softmax_precision is not None:
         weights = weights.astype(numpy_dtype(softmax_precision), copy=False)
-    weights = softmax_rows(weights)
+    weights = softmax_rows(weights, arithmetic)
     if bias is not None:
         empty = np.isneginf(np.max(bias, axis=-1, keepdims=True))
         if empty.any():
             weights = np.where(empty, weights.dtype.type(0), weights)
     weights = weights.astype(q.dtype, copy=False)
     shown = weights if qk_matmul_output_mode == 3 else shown
-    y = grouped_matmul(weights, v)
+    y = grouped_matmul(weights, v, arithmetic)
     return merge_heads(y) if rank == 3 else y, k, v, shown
+
+
+fast = partial(_attend, _attention.FAST)
+exact = partial(_attend, _attention.EXACT)
 
 
 def _bias(
@@ -174,3 +188,4 @@ def attention_23(
 
 
 VERSIONS = {23: attention_23, 25: fast}
+EXACT = {23: exact}

@@ -1,15 +1,20 @@
 """ONNX BatchNormalization (since 1, 6, 7, 9, 14, 15): per-channel statistics, kept or fresh."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
 
 NODE_TYPE = "BatchNormalization"
 
+Statistics = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-def fast(
+
+def _batch(
+    statistics: Statistics,
     x: np.ndarray,
     scale: np.ndarray,
     b: np.ndarray,
@@ -27,7 +32,7 @@ def fast(
     """
     if not training_mode:
         return inference(x, scale, b, input_mean, input_var, epsilon=epsilon), input_mean, input_var
-    mean, var = _statistics(widen(x))
+    mean, var = statistics(widen(x))
     result = _normalized(x, scale, b, mean, var, epsilon)
     running = [
         np.asarray(widen(old) * momentum + new * (1 - momentum)).astype(old.dtype, copy=False)
@@ -56,6 +61,17 @@ def inference(
 def _statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     axes = (0, *range(2, x.ndim))
     return np.mean(x, axis=axes), np.var(x, axis=axes)
+
+
+def _exact_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    axes = (0, *range(2, x.ndim))
+    mean = _exact_sum.mean(x, axes, keepdims=True)
+    var = _exact_sum.mean(np.square(x - mean), axes)
+    return mean.reshape(-1).astype(x.dtype), var.astype(x.dtype)
+
+
+fast = partial(_batch, _statistics)
+exact = partial(_batch, _exact_statistics)
 
 
 def _normalized(
@@ -107,7 +123,8 @@ def batch_normalization_7(
     return np.asarray(result).astype(x.dtype, copy=False)
 
 
-def batch_normalization_1(
+def _batch_1(
+    whole: Callable[..., tuple[np.ndarray, ...]],
     x: np.ndarray,
     scale: np.ndarray,
     b: np.ndarray,
@@ -122,14 +139,15 @@ def batch_normalization_1(
 ) -> np.ndarray:
     """Opsets 1 and 6: without ``is_test`` the batch's own statistics normalise."""
     if not is_test and spatial:
-        return fast(x, scale, b, mean, var, epsilon=epsilon, training_mode=1)[0]
+        return whole(x, scale, b, mean, var, epsilon=epsilon, training_mode=1)[0]
     return batch_normalization_7(x, scale, b, mean, var, epsilon=epsilon, spatial=spatial)
 
 
 VERSIONS = {
-    1: batch_normalization_1,
+    1: partial(_batch_1, fast),
     7: batch_normalization_7,
     9: batch_normalization_9,
     14: fast,
 }
 FIRST_OUTPUT = {14: inference}
+EXACT = {**VERSIONS, 1: partial(_batch_1, exact), 14: exact}

@@ -1,15 +1,20 @@
 """ONNX CausalConvWithState (since 27): depthwise causal convolution with carried input."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
-from onemodel.kernels import conv
+from onemodel.kernels import _exact_functions, conv
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._special import sigmoid
 
 NODE_TYPE = "CausalConvWithState"
 
 
-def fast(
+def _convolved(
+    convolve: Callable[..., np.ndarray],
+    smooth: Callable[[np.ndarray], np.ndarray],
     x: np.ndarray,
     weight: np.ndarray,
     bias: np.ndarray | None = None,
@@ -34,11 +39,15 @@ def fast(
     if past_state is None:
         past_state = np.zeros((batch, channels, carried), x.dtype)
     padded = np.concatenate((past_state, x), axis=2)
-    output = conv.fast(padded, weight, bias, group=channels)
+    output = convolve(padded, weight, bias, group=channels)
     if activation != "none":
         wide = widen(output)
-        output = (wide * sigmoid(wide)).astype(x.dtype, copy=False)
+        output = (wide * smooth(wide)).astype(x.dtype, copy=False)
     return output, padded[:, :, padded.shape[2] - carried :]
 
 
+fast = partial(_convolved, conv.fast, sigmoid)
+exact = partial(_convolved, conv.exact, _exact_functions.sigmoid)
+
 VERSIONS = {27: fast}
+EXACT = {27: exact}

@@ -1,17 +1,21 @@
 """ONNX Conv (since 1, 11, 22): N-dimensional cross-correlation with groups."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-from onemodel.kernels._correlate import correlate
+from onemodel.kernels import _correlate, _exact_correlate
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._windows import window
+from onemodel.kernels._windows import Window, window
 
 NODE_TYPE = "Conv"
 
+Correlate = Callable[[np.ndarray, np.ndarray, int, Window], np.ndarray]
 
-def fast(
+
+def _conv(
+    correlate: Correlate,
     x: np.ndarray,
     w: np.ndarray,
     b: np.ndarray | None = None,
@@ -48,4 +52,8 @@ def fast(
     return result.astype(x.dtype, copy=False)
 
 
+fast = partial(_conv, _correlate.correlate)
+exact = partial(_conv, _exact_correlate.correlate)
+
 VERSIONS = {1: fast}
+EXACT = {1: exact}

@@ -1,16 +1,20 @@
 """ONNX ConvTranspose (since 1, 11, 22): the transpose of Conv, with groups."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from onemodel.kernels import _exact_correlate
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._windows import window
 
 NODE_TYPE = "ConvTranspose"
 
 
-def fast(
+def _transposed(
+    spread: Callable[..., np.ndarray],
     x: np.ndarray,
     w: np.ndarray,
     b: np.ndarray | None = None,
@@ -44,8 +48,8 @@ def fast(
     ]
     extra = tuple(output_padding) if output_padding else (0,) * rank
     begins, sizes = _cut(x.shape[2:], full, stride, extra, output_shape, pads, auto_pad)
-    spread = _spread(widen(x), widen(w), group, kernel, stride, dilation, full)
-    result = _crop(spread, begins, sizes)
+    whole = spread(widen(x), widen(w), group, kernel, stride, dilation, full)
+    result = _crop(whole, begins, sizes)
     if b is not None:
         result += widen(b).reshape((-1,) + (1,) * rank)
     return result.astype(x.dtype, copy=False)
@@ -106,6 +110,35 @@ def _spread(
     return result
 
 
+def _gathered(
+    x: np.ndarray,
+    w: np.ndarray,
+    group: int,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    full: Sequence[int],
+) -> np.ndarray:
+    """As :func:`_spread`, each output gathered from the inputs that reach it, rounded once.
+
+    A correlation of the inputs, zeros in between, with the kernels turned round.
+    """
+    batch, channels = x.shape[:2]
+    reach = [(k - 1) * d for k, d in zip(kernel, dilation, strict=True)]
+    sparse = np.zeros(
+        (batch, channels, *(n + r for n, r in zip(full, reach, strict=True))), x.dtype
+    )
+    places = tuple(
+        slice(r, r + (n - 1) * s + 1, s) for r, n, s in zip(reach, x.shape[2:], stride, strict=True)
+    )
+    sparse[(Ellipsis, *places)] = x
+    grouped = w.reshape(group, channels // group, w.shape[1], *kernel).swapaxes(1, 2)
+    turned = np.flip(grouped, axis=tuple(range(3, grouped.ndim)))
+    weights = turned.reshape(group * w.shape[1], channels // group, *kernel)
+    view = window(sparse.shape[2:], kernel, strides=None, dilations=dilation, pads=None)
+    return _exact_correlate.correlate(sparse, weights, group, view)
+
+
 def _crop(full: np.ndarray, begins: Sequence[int], sizes: Sequence[int]) -> np.ndarray:
     """The asked-for part; zeros where it reaches beyond the sum."""
     spatial = full.shape[2:]
@@ -122,4 +155,8 @@ def _crop(full: np.ndarray, begins: Sequence[int], sizes: Sequence[int]) -> np.n
     return result
 
 
+fast = partial(_transposed, _spread)
+exact = partial(_transposed, _gathered)
+
 VERSIONS = {1: fast}
+EXACT = {1: exact}

@@ -1,17 +1,20 @@
 """ONNX DeformConv (since 19, 22): convolution whose samples move by learned offsets."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from onemodel.kernels import _exact_product
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._windows import Window, window
 
 NODE_TYPE = "DeformConv"
 
 
-def fast(
+def _convolved(
+    matmul: Callable[[np.ndarray, np.ndarray], np.ndarray],
     x: np.ndarray,
     w: np.ndarray,
     offset: np.ndarray,
@@ -56,7 +59,7 @@ def fast(
     columns = _sampled(image, moved, scale, view)
     columns = columns.reshape(batch, group, channels // group * taps, positions)
     weights = widen(w).reshape(group, w.shape[0] // group, -1)
-    result = np.matmul(weights, columns).reshape(batch, w.shape[0], *view.output)
+    result = matmul(weights, columns).reshape(batch, w.shape[0], *view.output)
     if b is not None:
         result += widen(b).reshape(-1, 1, 1)
     return result.astype(x.dtype, copy=False)
@@ -92,4 +95,8 @@ def _sampled(
     return result
 
 
+fast = partial(_convolved, np.matmul)
+exact = partial(_convolved, _exact_product.matmul)
+
 VERSIONS = {19: fast}
+EXACT = {19: exact}

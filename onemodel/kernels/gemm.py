@@ -1,13 +1,18 @@
 """ONNX Gemm (since 1, 6, 7, 9, 11, 13): alpha A' B' + beta C."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from onemodel.kernels import _exact_product
 from onemodel.kernels._dtypes import widen
 
 NODE_TYPE = "Gemm"
 
 
-def fast(
+def _gemm(
+    matmul: Callable[[np.ndarray, np.ndarray], np.ndarray],
     a: np.ndarray,
     b: np.ndarray,
     c: np.ndarray | None = None,
@@ -19,12 +24,16 @@ def fast(
 ) -> np.ndarray:
     """alpha A' B' + beta C with C broadcast to the (M, N) result; primes are transposes."""
     left, right = widen(a.T if transA else a), widen(b.T if transB else b)
-    result = np.matmul(left, right)
+    result = matmul(left, right)
     if alpha != 1.0:
         result = _scaled(result, alpha)
     if c is not None and beta != 0.0:
         result += widen(c) if beta == 1.0 else _scaled(widen(c), beta)
     return result.astype(a.dtype, copy=False)
+
+
+fast = partial(_gemm, np.matmul)
+exact = partial(_gemm, _exact_product.matmul)
 
 
 def _scaled(array: np.ndarray, factor: float) -> np.ndarray:
@@ -33,7 +42,8 @@ def _scaled(array: np.ndarray, factor: float) -> np.ndarray:
     return np.asarray(array * factor)
 
 
-def gemm_1(
+def _gemm_1(
+    matmul: Callable[[np.ndarray, np.ndarray], np.ndarray],
     a: np.ndarray,
     b: np.ndarray,
     c: np.ndarray,
@@ -51,7 +61,8 @@ def gemm_1(
             f"Gemm: C has shape {c.shape} instead of {(rows, columns)}; "
             "before opset 7 broadcasting has to be asked for with broadcast=1"
         )
-    return fast(a, b, c, alpha=alpha, beta=beta, transA=transA, transB=transB)
+    return _gemm(matmul, a, b, c, alpha=alpha, beta=beta, transA=transA, transB=transB)
 
 
-VERSIONS = {1: gemm_1, 7: fast}
+VERSIONS = {1: partial(_gemm_1, np.matmul), 7: fast}
+EXACT = {1: partial(_gemm_1, _exact_product.matmul), 7: exact}

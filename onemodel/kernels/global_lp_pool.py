@@ -3,6 +3,8 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_functions import power
+from onemodel.kernels._exact_sum import total, wide
 from onemodel.kernels.lp_pool import norm_root, powers
 
 NODE_TYPE = "GlobalLpPool"
@@ -14,4 +16,11 @@ def fast(x: np.ndarray, *, p: float = 2) -> np.ndarray:
     return norm_root(total, p).astype(x.dtype, copy=False)
 
 
+def exact(x: np.ndarray, *, p: float = 2) -> np.ndarray:
+    """As :func:`fast`, in float64 and rounded once."""
+    sums = total(powers(wide(x), p, power), range(2, x.ndim), keepdims=True)
+    return norm_root(sums, p, power).astype(x.dtype)
+
+
 VERSIONS = {1: fast}
+EXACT = {1: exact}

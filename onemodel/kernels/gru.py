@@ -1,19 +1,21 @@
 """ONNX GRU (since 1, 3, 7, 14, 22): gated recurrent unit over a sequence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels import _recurrent
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._recurrent import Activation, arrange, masks, projected
+from onemodel.kernels._recurrent import Activation, Arithmetic, arrange, masks, projected
 
 NODE_TYPE = "GRU"
 
 _DEFAULT = ("Sigmoid", "Tanh")
 
 
-def fast(
+def _gru(
+    arithmetic: Arithmetic,
     x: np.ndarray,
     w: np.ndarray,
     r: np.ndarray,
@@ -38,7 +40,9 @@ def fast(
     """
     arranged = arrange(widen(x), sequence_lens, direction, layout)
     hidden = r.shape[-1]
-    functions = _functions(activations, activation_alpha, activation_beta, arranged.directions)
+    functions = _functions(
+        arithmetic, activations, activation_alpha, activation_beta, arranged.directions
+    )
     start = arranged.state(initial_h, hidden)
     every, last = [], []
     for d in range(arranged.directions):
@@ -48,23 +52,28 @@ def fast(
             wb = wb.copy()
             merged = 2 * hidden if linear_before_reset else 3 * hidden
             wb[:merged] += rb[:merged]
-        gates = projected(arranged.time_order(d), widen(w[d]), wb)
+        gates = projected(arranged.time_order(d), widen(w[d]), wb, arithmetic)
         inside = masks(arranged.lengths, gates.shape[0])
         after = rb[2 * hidden :] if rb is not None and linear_before_reset else None
-        cell = _Cell(widen(r[d]), after, functions[d], clip, bool(linear_before_reset))
+        cell = _Cell(arithmetic, widen(r[d]), after, functions[d], clip, bool(linear_before_reset))
         y, h = cell.run(gates, start[d], inside)
         every.append(y)
         last.append(h)
     return arranged.outputs(every, x.dtype), arranged.last(last, x.dtype)
 
 
+fast = partial(_gru, _recurrent.FAST)
+exact = partial(_gru, _recurrent.EXACT)
+
+
 def _functions(
+    arithmetic: Arithmetic,
     names: Sequence[str] | None,
     alphas: Sequence[float] | None,
     betas: Sequence[float] | None,
     directions: int,
 ) -> list[list[Activation]]:
-    return _recurrent.activations(names, alphas, betas, _DEFAULT, directions)
+    return _recurrent.activations(names, alphas, betas, _DEFAULT, directions, arithmetic)
 
 
 class _Cell:
@@ -72,12 +81,14 @@ class _Cell:
 
     def __init__(
         self,
+        arithmetic: Arithmetic,
         r: np.ndarray,
         after: np.ndarray | None,
         functions: list[Activation],
         clip: float | None,
         linear_before_reset: bool,
     ) -> None:
+        self.matmul = arithmetic.matmul
         self.hidden = r.shape[-1]
         self.gates, self.candidate = r[: 2 * self.hidden], r[2 * self.hidden :]
         self.all = r
@@ -105,15 +116,15 @@ class _Cell:
         n = self.hidden
         f, g = self.functions
         if self.linear_before_reset:
-            product = self.all @ h
+            product = self.matmul(self.all, h)
             smooth = f(self._clipped(x[: 2 * n] + product[: 2 * n]))
             inner = product[2 * n :]
             if self.after is not None:
                 inner = inner + self.after
             inner = inner * smooth[n:]
         else:
-            smooth = f(self._clipped(x[: 2 * n] + self.gates @ h))
-            inner = self.candidate @ (smooth[n:] * h)
+            smooth = f(self._clipped(x[: 2 * n] + self.matmul(self.gates, h)))
+            inner = self.matmul(self.candidate, smooth[n:] * h)
         update = smooth[:n]
         new = g(self._clipped(x[2 * n :] + inner))
         return new + update * (h - new)
@@ -122,7 +133,8 @@ class _Cell:
         return z if not self.clip else np.clip(z, -self.clip, self.clip)
 
 
-def gru_7(
+def _gru_7(
+    whole: Callable[..., tuple[np.ndarray, ...]],
     x: np.ndarray,
     w: np.ndarray,
     r: np.ndarray,
@@ -133,7 +145,8 @@ def gru_7(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Opset 7: always time first; opsets 1 and 3 also have ``output_sequence``, a hint."""
     attributes.pop("output_sequence", None)
-    return fast(x, w, r, b, sequence_lens, initial_h, **attributes)  # type: ignore[arg-type]
+    return whole(x, w, r, b, sequence_lens, initial_h, **attributes)  # type: ignore[arg-type]
 
 
-VERSIONS = {1: gru_7, 14: fast}
+VERSIONS = {1: partial(_gru_7, fast), 14: fast}
+EXACT = {1: partial(_gru_7, exact), 14: exact}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._legacy import with_consumed_inputs
-from onemodel.kernels._normalize import normalized_groups
+from onemodel.kernels._normalize import exact_groups, normalized_groups
 
 NODE_TYPE = "InstanceNormalization"
 
@@ -13,4 +13,10 @@ def fast(x: np.ndarray, scale: np.ndarray, b: np.ndarray, *, epsilon: float = 1e
     return normalized_groups(x, x.shape[1], scale, b, epsilon)
 
 
+def exact(x: np.ndarray, scale: np.ndarray, b: np.ndarray, *, epsilon: float = 1e-5) -> np.ndarray:
+    """As :func:`fast`, in float64 and rounded once."""
+    return exact_groups(x, x.shape[1], scale, b, epsilon)
+
+
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}
+EXACT = {1: with_consumed_inputs(exact), 6: exact}

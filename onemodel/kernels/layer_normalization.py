@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from onemodel.kernels._dtypes import numpy_dtype, widen
-from onemodel.kernels._normalize import row_means
+from onemodel.kernels._exact_sum import wide
+from onemodel.kernels._normalize import exact_rows, row_means
 
 NODE_TYPE = "LayerNormalization"
 
@@ -49,4 +50,30 @@ def fast(
     )
 
 
+def exact(
+    x: np.ndarray,
+    scale: np.ndarray,
+    b: np.ndarray | None = None,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As :func:`fast`, in float64, each output rounded once."""
+    start = axis + x.ndim if axis < 0 else axis
+    lead, trail = x.shape[:start], x.shape[start:]
+    rows, mean, inverse = exact_rows(wide(x).reshape(math.prod(lead), math.prod(trail)), epsilon)
+    result = rows.reshape(x.shape) * wide(scale)
+    if b is not None:
+        result += wide(b)
+    kept = numpy_dtype(stash_type)
+    statistics = (*lead, *(1,) * len(trail))
+    return (
+        result.astype(x.dtype),
+        mean.astype(kept).reshape(statistics),
+        inverse.astype(kept).reshape(statistics),
+    )
+
+
 VERSIONS = {17: fast}
+EXACT = {17: exact}

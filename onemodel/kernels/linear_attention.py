@@ -1,8 +1,11 @@
 """ONNX LinearAttention (since 27): attention as a recurrence over a matrix state."""
 
+from functools import partial
+
 import numpy as np
 
-from onemodel.kernels._attention import merge_heads, split_heads
+from onemodel.kernels import _attention
+from onemodel.kernels._attention import Arithmetic, merge_heads, split_heads
 
 NODE_TYPE = "LinearAttention"
 
@@ -10,7 +13,8 @@ _GATED = ("gated", "gated_delta")
 _DELTA = ("delta", "gated_delta")
 
 
-def fast(
+def _attend(
+    arithmetic: Arithmetic,
     query: np.ndarray,
     key: np.ndarray,
     value: np.ndarray,
@@ -45,7 +49,7 @@ def fast(
         state = past_state.astype(np.float32)
     fade = None
     if decay is not None:
-        fade = np.exp(split_heads(decay, kv_num_heads).astype(np.float32))[..., None]
+        fade = arithmetic.exp(split_heads(decay, kv_num_heads).astype(np.float32))[..., None]
     rate = None if beta is None else beta.astype(np.float32).swapaxes(1, 2)[..., None, None]
     group = q_num_heads // kv_num_heads
     grouped = q.reshape(batch, kv_num_heads, group, steps, size)
@@ -55,9 +59,9 @@ def fast(
             state = state * fade[:, :, t]
         column, row = k[:, :, t, :, None], v[:, :, t, None, :]
         if rate is not None:
-            row = rate[:, :, t] * (row - column.swapaxes(-1, -2) @ state)
+            row = rate[:, :, t] * (row - arithmetic.matmul(column.swapaxes(-1, -2), state))
         state = state + column * row
-        output[:, :, :, t] = grouped[:, :, :, t] @ state
+        output[:, :, :, t] = arithmetic.matmul(grouped[:, :, :, t], state)
     output *= np.float32(scale or 1.0 / np.sqrt(size))
     merged = merge_heads(output.reshape(batch, q_num_heads, steps, -1))
     kept = query.dtype if past_state is None else past_state.dtype
@@ -80,4 +84,8 @@ def _check(
         raise ValueError(f"{heads} query heads do not divide into {kv_heads} key/value heads")
 
 
+fast = partial(_attend, _attention.FAST)
+exact = partial(_attend, _attention.EXACT)
+
 VERSIONS = {27: fast}
+EXACT = {27: exact}

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
 
 NODE_TYPE = "LpNormalization"
@@ -24,4 +25,17 @@ def fast(x: np.ndarray, *, axis: int = -1, p: int = 2) -> np.ndarray:
     return np.asarray(result).astype(x.dtype, copy=False)
 
 
+def exact(x: np.ndarray, *, axis: int = -1, p: int = 2) -> np.ndarray:
+    """As :func:`fast`, in float64 and rounded once."""
+    wide = _exact_sum.wide(x)
+    if p == 1:
+        norm = _exact_sum.total(np.abs(wide), (axis,), keepdims=True)
+    elif p == 2:
+        norm = np.sqrt(_exact_sum.total(np.square(wide), (axis,), keepdims=True))
+    else:
+        raise ValueError(f"LpNormalization: p={p}; write 1 or 2")
+    return (wide / np.where(norm == 0, 1.0, norm)).astype(x.dtype)
+
+
 VERSIONS = {1: fast}
+EXACT = {1: exact}

@@ -1,17 +1,22 @@
 """ONNX LpPool (since 1, 2, 11, 18, 22): Lp norm over sliding windows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_functions import power
 from onemodel.kernels._windows import padded, window
 from onemodel.kernels.average_pool import window_sums
 
 NODE_TYPE = "LpPool"
 
+Power = Callable[..., np.ndarray]
 
-def fast(
+
+def _pooled(
+    power: Power,
     x: np.ndarray,
     *,
     auto_pad: str = "NOTSET",
@@ -32,26 +37,30 @@ def fast(
         auto_pad=auto_pad,
         ceil_mode=ceil_mode,
     )
-    return norm_root(window_sums(padded(powers(widen(x), p), view), view), p).astype(
-        x.dtype, copy=False
-    )
+    total = window_sums(padded(powers(widen(x), p, power), view), view)
+    return norm_root(total, p, power).astype(x.dtype, copy=False)
 
 
-def powers(x: np.ndarray, p: float) -> np.ndarray:
+def powers(x: np.ndarray, p: float, power: Power = np.power) -> np.ndarray:
     """|x| ** p."""
     if p == 2:
         return np.square(x)
-    return np.abs(x) if p == 1 else np.power(np.abs(x), x.dtype.type(p))
+    return np.abs(x) if p == 1 else power(np.abs(x), x.dtype.type(p))
 
 
-def norm_root(total: np.ndarray, p: float) -> np.ndarray:
+def norm_root(total: np.ndarray, p: float, power: Power = np.power) -> np.ndarray:
     """total ** (1 / p)."""
     if p == 2:
         return np.asarray(np.sqrt(total))
-    return total if p == 1 else np.asarray(np.power(total, total.dtype.type(1 / p)))
+    return total if p == 1 else np.asarray(power(total, total.dtype.type(1 / p)))
 
 
-def lp_pool_2(
+fast = partial(_pooled, np.power)
+exact = partial(_pooled, power)
+
+
+def _pooled_2(
+    pool: Callable[..., np.ndarray],
     x: np.ndarray,
     *,
     auto_pad: str = "NOTSET",
@@ -61,7 +70,7 @@ def lp_pool_2(
     strides: Sequence[int] | None = None,
 ) -> np.ndarray:
     """Opsets 1, 2 and 11: neither dilations nor ceil_mode; p was a float first."""
-    return fast(
+    return pool(
         x,
         auto_pad=auto_pad,
         kernel_shape=kernel_shape or x.shape[2:],
@@ -71,4 +80,5 @@ def lp_pool_2(
     )
 
 
-VERSIONS = {1: lp_pool_2, 18: fast}
+VERSIONS = {1: partial(_pooled_2, fast), 18: fast}
+EXACT = {1: partial(_pooled_2, exact), 18: exact}

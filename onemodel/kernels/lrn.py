@@ -1,13 +1,18 @@
 """ONNX LRN (since 1, 13): local response normalisation across channels."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_functions import power
 
 NODE_TYPE = "LRN"
 
 
-def fast(
+def _lrn(
+    pow_: Callable[..., np.ndarray],
     x: np.ndarray,
     *,
     alpha: float = 0.0001,
@@ -22,7 +27,11 @@ def fast(
     np.square(wide, out=padded[:, before + 1 : before + 1 + x.shape[1]])
     total = sum(padded[:, 1 + i : 1 + i + x.shape[1]] for i in range(size))
     scale = np.asarray(total * wide.dtype.type(alpha / size)) + wide.dtype.type(bias)
-    return np.asarray(wide / np.power(scale, wide.dtype.type(beta))).astype(x.dtype, copy=False)
+    return np.asarray(wide / pow_(scale, wide.dtype.type(beta))).astype(x.dtype, copy=False)
 
+
+fast = partial(_lrn, np.power)
+exact = partial(_lrn, power)
 
 VERSIONS = {1: fast}
+EXACT = {1: exact}

@@ -1,12 +1,13 @@
 """ONNX LSTM (since 1, 7, 14, 22): long short-term memory over a sequence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels import _recurrent
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._recurrent import Activation, arrange, masks, projected
+from onemodel.kernels._recurrent import Activation, Arithmetic, arrange, masks, projected
 
 NODE_TYPE = "LSTM"
 
@@ -15,7 +16,8 @@ _DEFAULT = ("Sigmoid", "Tanh", "Tanh")
 Outputs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def fast(
+def _lstm(
+    arithmetic: Arithmetic,
     x: np.ndarray,
     w: np.ndarray,
     r: np.ndarray,
@@ -43,11 +45,14 @@ def fast(
     """
     arranged = arrange(widen(x), sequence_lens, direction, layout)
     hidden = r.shape[-1]
-    functions = _functions(activations, activation_alpha, activation_beta, arranged.directions)
+    functions = _functions(
+        arithmetic, activations, activation_alpha, activation_beta, arranged.directions
+    )
     start_h, start_c = arranged.state(initial_h, hidden), arranged.state(initial_c, hidden)
     every, last_h, last_c = [], [], []
     for d in range(arranged.directions):
         cell = _Cell(
+            arithmetic,
             widen(r[d]),
             None if p is None else widen(p[d]),
             functions[d],
@@ -57,7 +62,7 @@ def fast(
         bias = None
         if b is not None:
             bias = cell.scaled(widen(b[d, : 4 * hidden]) + widen(b[d, 4 * hidden :]))
-        gates = projected(arranged.time_order(d), cell.scaled(widen(w[d])), bias)
+        gates = projected(arranged.time_order(d), cell.scaled(widen(w[d])), bias, arithmetic)
         inside = masks(arranged.lengths, gates.shape[0])
         y, h, c = cell.run(gates, start_h[d], start_c[d], inside)
         every.append(y)
@@ -70,16 +75,23 @@ def fast(
     )
 
 
+fast = partial(_lstm, _recurrent.FAST)
+exact = partial(_lstm, _recurrent.EXACT)
+
+
 def _functions(
+    arithmetic: Arithmetic,
     names: Sequence[str] | None,
     alphas: Sequence[float] | None,
     betas: Sequence[float] | None,
     directions: int,
 ) -> list[list[Activation] | None]:
-    """The three activations per direction; None stands for the usual ones."""
-    if not names or all(name.lower() == _DEFAULT[i % 3].lower() for i, name in enumerate(names)):
+    """The three activations per direction; None stands for the usual ones, computed fast."""
+    if arithmetic is _recurrent.FAST and (
+        not names or all(name.lower() == _DEFAULT[i % 3].lower() for i, name in enumerate(names))
+    ):
         return [None] * directions
-    return list(_recurrent.activations(names, alphas, betas, _DEFAULT, directions))
+    return list(_recurrent.activations(names, alphas, betas, _DEFAULT, directions, arithmetic))
 
 
 class _Cell:
@@ -92,12 +104,14 @@ class _Cell:
 
     def __init__(
         self,
+        arithmetic: Arithmetic,
         r: np.ndarray,
         p: np.ndarray | None,
         functions: list[Activation] | None,
         clip: float | None,
         input_forget: bool,
     ) -> None:
+        self.matmul = arithmetic.matmul
         self.hidden = r.shape[-1]
         self.plain = functions is None and p is None and not clip and not input_forget
         self.functions = functions or _recurrent.activations(None, None, None, _DEFAULT, 1)[0]
@@ -120,12 +134,11 @@ class _Cell:
         """All steps, features before the batch: (Y (T, H, B), last h, last c)."""
         steps, _, batch = gates.shape
         y = np.empty((steps, self.hidden, batch), gates.dtype)
-        product = np.empty(gates.shape[1:], gates.dtype)
         c = c.astype(gates.dtype, copy=True)
         step = self._plain_step if self.plain else self._general_step
         for t in range(steps):
             z = gates[t]
-            z += np.matmul(self.r, h, out=product)
+            z += self.matmul(self.r, h)
             if inside is None:
                 c = step(z, c, y[t])
                 h = y[t]
@@ -170,7 +183,8 @@ class _Cell:
         return z if not self.clip else np.clip(z, -self.clip, self.clip)
 
 
-def lstm_7(
+def _lstm_7(
+    whole: Callable[..., tuple[np.ndarray, ...]],
     x: np.ndarray,
     w: np.ndarray,
     r: np.ndarray,
@@ -183,7 +197,8 @@ def lstm_7(
 ) -> Outputs:
     """Opset 7: always time first; opset 1 also has ``output_sequence``, a hint."""
     attributes.pop("output_sequence", None)
-    return fast(x, w, r, b, sequence_lens, initial_h, initial_c, p, **attributes)  # type: ignore[arg-type]
+    return whole(x, w, r, b, sequence_lens, initial_h, initial_c, p, **attributes)  # type: ignore[arg-type]
 
 
-VERSIONS = {1: lstm_7, 14: fast}
+VERSIONS = {1: partial(_lstm_7, fast), 14: fast}
+EXACT = {1: partial(_lstm_7, exact), 14: exact}

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels import _exact_product
 from onemodel.kernels._dtypes import is_narrow
 
 NODE_TYPE = "MatMul"
@@ -27,3 +28,5 @@ def _row_count(a: np.ndarray) -> int:
 
 
 VERSIONS = {1: fast}
+exact = _exact_product.matmul
+EXACT = {1: exact}

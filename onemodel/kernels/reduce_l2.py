@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_sum import total, wide
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input
 
 NODE_TYPE = "ReduceL2"
@@ -14,4 +15,13 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
 
 fast = axes_as_input(core, np.abs)
 
+
+def exact_core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """As :func:`core`, added in a fixed tree and rounded once."""
+    return np.sqrt(total(np.square(wide(data)), axes, keepdims))
+
+
+exact = axes_as_input(exact_core, np.abs)
+
 VERSIONS = {1: axes_as_attribute(core), 18: fast}
+EXACT = {1: axes_as_attribute(exact_core), 18: exact}

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_functions import log64
+from onemodel.kernels._exact_sum import total
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input
 
 NODE_TYPE = "ReduceLogSum"
@@ -14,4 +16,17 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
 
 fast = axes_as_input(core, np.log)
 
+
+def exact_core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """As :func:`core`, in float64 and rounded once."""
+    return log64(total(data, axes, keepdims).astype(np.float64))
+
+
+def _log(data: np.ndarray) -> np.ndarray:
+    return log64(data.astype(np.float64))
+
+
+exact = axes_as_input(exact_core, _log)
+
 VERSIONS = {1: axes_as_attribute(core), 18: fast}
+EXACT = {1: axes_as_attribute(exact_core), 18: exact}

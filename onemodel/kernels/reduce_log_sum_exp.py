@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_functions import exp64, log64
+from onemodel.kernels._exact_sum import total
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
 
 NODE_TYPE = "ReduceLogSumExp"
@@ -20,4 +22,17 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
 
 fast = axes_as_input(core, identity)
 
+
+def exact_core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """As :func:`core`, in float64 and rounded once."""
+    wide = data.astype(np.float64)
+    top = np.max(wide, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0.0)
+    result = log64(total(exp64(wide - top), axes, keepdims=True)) + top
+    return result if keepdims else np.squeeze(result, axis=axes)
+
+
+exact = axes_as_input(exact_core, identity)
+
 VERSIONS = {1: axes_as_attribute(core), 18: fast}
+EXACT = {1: axes_as_attribute(exact_core), 18: exact}

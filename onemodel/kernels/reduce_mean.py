@@ -3,6 +3,7 @@
 import numpy as np
 
 from onemodel.kernels import div
+from onemodel.kernels._exact_sum import mean
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
 
 NODE_TYPE = "ReduceMean"
@@ -19,4 +20,13 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
 
 fast = axes_as_input(core, identity)
 
+
+def exact_core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """As :func:`core`, added in a fixed tree and rounded once."""
+    return core(data, axes, keepdims) if data.dtype.kind in "iu" else mean(data, axes, keepdims)
+
+
+exact = axes_as_input(exact_core, identity)
+
 VERSIONS = {1: axes_as_attribute(core), 18: fast}
+EXACT = {1: axes_as_attribute(exact_core), 18: exact}

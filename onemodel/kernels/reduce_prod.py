@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_sum import multiplied
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
 
 NODE_TYPE = "ReduceProd"
@@ -14,4 +15,13 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
 
 fast = axes_as_input(core, identity)
 
+
+def exact_core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """As :func:`core`, multiplied in a fixed tree and rounded once."""
+    return multiplied(data, axes, keepdims)
+
+
+exact = axes_as_input(exact_core, identity)
+
 VERSIONS = {1: axes_as_attribute(core), 18: fast}
+EXACT = {1: axes_as_attribute(exact_core), 18: exact}

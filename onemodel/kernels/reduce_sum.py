@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_sum import total
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
 
 NODE_TYPE = "ReduceSum"
@@ -14,4 +15,13 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
 
 fast = axes_as_input(core, identity)
 
+
+def exact_core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    """As :func:`core`, added in a fixed tree and rounded once."""
+    return total(data, axes, keepdims)
+
+
+exact = axes_as_input(exact_core, identity)
+
 VERSIONS = {1: axes_as_attribute(core), 13: fast}
+EXACT = {1: axes_as_attribute(exact_core), 13: exact}

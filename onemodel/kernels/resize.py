@@ -219,3 +219,4 @@ def resize_10(x: np.ndarray, scales: np.ndarray, *, mode: str = "nearest") -> np
 
 
 VERSIONS = {10: resize_10, 11: resize_11, 18: resize_18, 19: fast}
+EXACT = VERSIONS

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_sum import mean, wide
 
 NODE_TYPE = "RMSNormalization"
 
@@ -31,4 +32,20 @@ def fast(
     return np.asarray(result * widen(scale)).astype(x.dtype, copy=False)
 
 
+def exact(
+    x: np.ndarray,
+    scale: np.ndarray,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> np.ndarray:
+    """As :func:`fast`, in float64 and rounded once."""
+    start = axis + x.ndim if axis < 0 else axis
+    rows = wide(x).reshape(math.prod(x.shape[:start]), math.prod(x.shape[start:]))
+    root = np.sqrt(mean(np.square(rows), (1,), keepdims=True) + epsilon)
+    return ((rows / root).reshape(x.shape) * wide(scale)).astype(x.dtype)
+
+
 VERSIONS = {23: fast}
+EXACT = {23: exact}

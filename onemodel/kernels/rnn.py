@@ -1,19 +1,21 @@
 """ONNX RNN (since 1, 7, 14, 22): simple recurrence over a sequence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels import _recurrent
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._recurrent import Activation, arrange, masks, projected
+from onemodel.kernels._recurrent import Activation, Arithmetic, arrange, masks, projected
 
 NODE_TYPE = "RNN"
 
 _DEFAULT = ("Tanh",)
 
 
-def fast(
+def _rnn(
+    arithmetic: Arithmetic,
     x: np.ndarray,
     w: np.ndarray,
     r: np.ndarray,
@@ -36,29 +38,38 @@ def fast(
     """
     arranged = arrange(widen(x), sequence_lens, direction, layout)
     hidden = r.shape[-1]
-    functions = _functions(activations, activation_alpha, activation_beta, arranged.directions)
+    functions = _functions(
+        arithmetic, activations, activation_alpha, activation_beta, arranged.directions
+    )
     start = arranged.state(initial_h, hidden)
     every, last = [], []
     for d in range(arranged.directions):
         bias = None if b is None else widen(b[d, :hidden]) + widen(b[d, hidden:])
-        terms = projected(arranged.time_order(d), widen(w[d]), bias)
+        terms = projected(arranged.time_order(d), widen(w[d]), bias, arithmetic)
         inside = masks(arranged.lengths, terms.shape[0])
-        y, h = _run(terms, widen(r[d]), start[d], functions[d], clip, inside)
+        y, h = _run(arithmetic, terms, widen(r[d]), start[d], functions[d], clip, inside)
         every.append(y)
         last.append(h)
     return arranged.outputs(every, x.dtype), arranged.last(last, x.dtype)
 
 
+fast = partial(_rnn, _recurrent.FAST)
+exact = partial(_rnn, _recurrent.EXACT)
+
+
 def _functions(
+    arithmetic: Arithmetic,
     names: Sequence[str] | None,
     alphas: Sequence[float] | None,
     betas: Sequence[float] | None,
     directions: int,
 ) -> list[Activation]:
-    return [f for (f,) in _recurrent.activations(names, alphas, betas, _DEFAULT, directions)]
+    found = _recurrent.activations(names, alphas, betas, _DEFAULT, directions, arithmetic)
+    return [function for (function,) in found]
 
 
 def _run(
+    arithmetic: Arithmetic,
     terms: np.ndarray,
     r: np.ndarray,
     h: np.ndarray,
@@ -69,7 +80,7 @@ def _run(
     y = np.empty_like(terms)
     for t in range(terms.shape[0]):
         z = terms[t]
-        z += r @ h
+        z += arithmetic.matmul(r, h)
         if clip:
             np.clip(z, -clip, clip, out=z)
         new = function(z)
@@ -81,7 +92,8 @@ def _run(
     return y, h
 
 
-def rnn_7(
+def _rnn_7(
+    whole: Callable[..., tuple[np.ndarray, ...]],
     x: np.ndarray,
     w: np.ndarray,
     r: np.ndarray,
@@ -92,7 +104,8 @@ def rnn_7(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Opset 7: always time first; opset 1 also has ``output_sequence``, a hint."""
     attributes.pop("output_sequence", None)
-    return fast(x, w, r, b, sequence_lens, initial_h, **attributes)  # type: ignore[arg-type]
+    return whole(x, w, r, b, sequence_lens, initial_h, **attributes)  # type: ignore[arg-type]
 
 
-VERSIONS = {1: rnn_7, 14: fast}
+VERSIONS = {1: partial(_rnn_7, fast), 14: fast}
+EXACT = {1: partial(_rnn_7, exact), 14: exact}

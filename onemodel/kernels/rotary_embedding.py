@@ -53,3 +53,4 @@ def _split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:
 
 
 VERSIONS = {23: fast}
+EXACT = VERSIONS

@@ -6,6 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_functions import exp64
+from onemodel.kernels._exact_sum import total, wide
 
 NODE_TYPE = "Softmax"
 
@@ -32,6 +34,16 @@ def sums(x: np.ndarray, axis: int) -> np.ndarray:
     return np.sum(x, axis=axis, keepdims=True)
 
 
+def exact(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
+    """As :func:`fast`, in float64 and rounded once."""
+    if not x.size:
+        return x.copy()
+    data = wide(x)
+    powers = exp64(data - np.max(data, axis=axis, keepdims=True))
+    powers /= total(powers, (axis,), keepdims=True)
+    return powers.astype(x.dtype)
+
+
 def softmax_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:
     """Opsets 1 and 11: the array is read as a matrix cut at ``axis``; rows sum to one."""
     return flattened(fast, x, axis)
@@ -44,4 +56,10 @@ def flattened(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np
     return kernel(rows, axis=1).reshape(x.shape)
 
 
+def exact_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:
+    """As :func:`softmax_1`, by :func:`exact`."""
+    return flattened(exact, x, axis)
+
+
 VERSIONS = {1: softmax_1, 13: fast}
+EXACT = {1: exact_1, 13: exact}

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from onemodel.graph.bind import bind, is_control_flow, is_deterministic
+from onemodel.graph.bind import Mode, bind, is_control_flow, is_deterministic
 from onemodel.graph.ir import Graph, Node, Value
 from onemodel.passes.result import Notes, PassResult
 from onemodel.passes.rewire import graphs, label, overridable
@@ -21,25 +21,33 @@ MAX_BYTES = 1 << 24
 """Largest folded value that is larger than its inputs together."""
 
 
-def run(graph: Graph) -> PassResult:
-    """Replace nodes of constant inputs by initializers, bodies included."""
+def run(graph: Graph, mode: Mode = "fast") -> PassResult:
+    """Replace nodes of constant inputs by initializers, bodies included.
+
+    ``mode`` says by which kernels: those of the session.
+    """
     notes = Notes()
     known: dict[Value, np.ndarray] = {}
     for part in graphs(graph):
         skipped = overridable(part)
         known.update({v: a for v, a in part.initializers.items() if v not in skipped})
-        part.nodes[:] = [n for n in part.nodes if not _fold(n, part, graph, known, notes)]
+        part.nodes[:] = [n for n in part.nodes if not _fold(n, part, graph, known, notes, mode)]
     return notes.result()
 
 
 def _fold(
-    node: Node, part: Graph, graph: Graph, known: dict[Value, np.ndarray], notes: Notes
+    node: Node,
+    part: Graph,
+    graph: Graph,
+    known: dict[Value, np.ndarray],
+    notes: Notes,
+    mode: Mode,
 ) -> bool:
     inputs = [value for value in node.inputs if value is not None]
     if not all(value in known for value in inputs):
         return False
     arrays = [None if value is None else known[value] for value in node.inputs]
-    results = evaluate(node, arrays, graph.opsets)
+    results = evaluate(node, arrays, graph.opsets, mode)
     # Outputs of the whole graph keep a node: an initializer may not be an output's producer.
     if results is None or (part is graph and any(v in graph.outputs for v in node.outputs)):
         return False
@@ -54,7 +62,10 @@ def _fold(
 
 
 def evaluate(
-    node: Node, arrays: list[np.ndarray | None], opsets: Mapping[str, int]
+    node: Node,
+    arrays: list[np.ndarray | None],
+    opsets: Mapping[str, int],
+    mode: Mode = "fast",
 ) -> list[np.ndarray] | None:
     """The outputs of ``node``, or None where it cannot be computed ahead.
 
@@ -64,7 +75,7 @@ def evaluate(
         return None
     if _grows(node, arrays):
         return None
-    function = bind(node, opsets)
+    function = bind(node, opsets, mode=mode)
     if function is None:
         return None
     try:

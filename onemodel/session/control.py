@@ -11,29 +11,33 @@ from typing import Any
 
 import numpy as np
 
+from onemodel.graph.bind import Mode
 from onemodel.graph.ir import Graph, Node, Value
 from onemodel.session.body import Body
 from onemodel.session.gradient import gradient
 from onemodel.session.program import Program, compile_program
 
 
-def control_flow(node: Node, opsets: Mapping[str, int], captured: list[Value]) -> Body:
+def control_flow(
+    node: Node, opsets: Mapping[str, int], captured: list[Value], mode: Mode = "fast"
+) -> Body:
     """The function of an If, Loop, Scan, SequenceMap or Gradient node."""
     match node.op_type:
         case "If":
-            return _if(node, opsets, captured)
+            return _if(node, opsets, captured, mode)
         case "Loop":
-            return _loop(node, opsets, captured)
+            return _loop(node, opsets, captured, mode)
         case "Scan":
-            return _scan(node, opsets, captured)
+            return _scan(node, opsets, captured, mode)
         case "Gradient":
             return gradient(node, opsets, captured, control_flow)
         case _:
-            return _sequence_map(node, opsets, captured)
+            return _sequence_map(node, opsets, captured, mode)
 
 
-def _program(body: Graph, opsets: Mapping[str, int], captured: list[Value]) -> Program:
-    return compile_program(body, [*body.inputs, *captured], body.outputs, opsets, control_flow)
+def _program(body: Graph, opsets: Mapping[str, int], captured: list[Value], mode: Mode) -> Program:
+    inputs = [*body.inputs, *captured]
+    return compile_program(body, inputs, body.outputs, opsets, control_flow, mode=mode)
 
 
 def _body(node: Node, name: str) -> Graph:
@@ -49,9 +53,9 @@ def _truth(value: Any, what: str) -> bool:
     return bool(array.reshape(()))
 
 
-def _if(node: Node, opsets: Mapping[str, int], captured: list[Value]) -> Body:
-    then = _program(_body(node, "then_branch"), opsets, captured)
-    other = _program(_body(node, "else_branch"), opsets, captured)
+def _if(node: Node, opsets: Mapping[str, int], captured: list[Value], mode: Mode) -> Body:
+    then = _program(_body(node, "then_branch"), opsets, captured, mode)
+    other = _program(_body(node, "else_branch"), opsets, captured, mode)
 
     def run(condition: Any, *outside: Any) -> list[Any]:
         return (then if _truth(condition, "the condition") else other).run(outside)
@@ -59,9 +63,9 @@ def _if(node: Node, opsets: Mapping[str, int], captured: list[Value]) -> Body:
     return Body(run, (then, other))
 
 
-def _loop(node: Node, opsets: Mapping[str, int], captured: list[Value]) -> Body:
+def _loop(node: Node, opsets: Mapping[str, int], captured: list[Value], mode: Mode) -> Body:
     body = _body(node, "body")
-    program = _program(body, opsets, captured)
+    program = _program(body, opsets, captured, mode)
     carried = len(body.inputs) - 2
     inputs = len(node.inputs)
     scanned = body.outputs[1 + carried :]
@@ -96,9 +100,9 @@ def _stacked(items: list[Any], value: Value, axis: int = 0) -> np.ndarray:
     return np.zeros(shape, value.dtype or np.float32)
 
 
-def _scan(node: Node, opsets: Mapping[str, int], captured: list[Value]) -> Body:
+def _scan(node: Node, opsets: Mapping[str, int], captured: list[Value], mode: Mode) -> Body:
     body = _body(node, "body")
-    program = _program(body, opsets, captured)
+    program = _program(body, opsets, captured, mode)
     count = node.attributes["num_scan_inputs"]
     assert isinstance(count, int)
     one = _one_scan(node, body, program, count)
@@ -171,8 +175,8 @@ def _one_scan(node: Node, body: Graph, program: Program, count: int) -> Callable
     return run
 
 
-def _sequence_map(node: Node, opsets: Mapping[str, int], captured: list[Value]) -> Body:
-    program = _program(_body(node, "body"), opsets, captured)
+def _sequence_map(node: Node, opsets: Mapping[str, int], captured: list[Value], mode: Mode) -> Body:
+    program = _program(_body(node, "body"), opsets, captured, mode)
     inputs = len(node.inputs)
 
     def run(*arguments: Any) -> list[Any]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from onemodel.graph.ir import Node
+
+_MOST = 5
+"""Nodes of one type that an error names."""
 
 
 class FeedError(ValueError):
@@ -14,6 +19,28 @@ class FeedError(ValueError):
     def __init__(self, message: str, *, name: str = "") -> None:
         super().__init__(message)
         self.name = name
+
+
+class InexactOperatorsError(ValueError):
+    """A model with node types that have no exact kernel: all of them, in one error.
+
+    ``operators`` holds pairs of the node type with its opset and the node.
+    """
+
+    def __init__(self, operators: Sequence[tuple[str, str]]) -> None:
+        self.operators = tuple(operators)
+        by_type: dict[str, list[str]] = {}
+        for operator, node in self.operators:
+            by_type.setdefault(operator, []).append(node)
+        lines = []
+        for operator, nodes in sorted(by_type.items()):
+            more = f" and {len(nodes) - _MOST} more" if len(nodes) > _MOST else ""
+            lines.append(f"{operator}: {', '.join(nodes[:_MOST])}{more}")
+        count = f"{len(by_type)} operator" + ("s have" if len(by_type) != 1 else " has")
+        super().__init__(
+            f"{count} no exact kernel: {'; '.join(lines)}. Run this model with mode='fast', "
+            "whose last bits may differ from machine to machine"
+        )
 
 
 class RunError(RuntimeError):

@@ -10,14 +10,16 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from onemodel.graph.bind import Mode
 from onemodel.graph.check import describe
 from onemodel.graph.ir import Graph, Node, Value
+from onemodel.kernels._dtypes import is_float
 from onemodel.session.control import control_flow
 from onemodel.session.determined import fixed_values
 from onemodel.session.errors import CancelledError, RunError
@@ -52,10 +54,12 @@ class Plan:
         graph: Graph,
         inputs: Sequence[Value],
         outputs: Sequence[Value],
+        mode: Mode = "fast",
     ) -> None:
         self._graph = graph
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
+        self._mode: Mode = mode
         constants = set(graph.initializers) - set(inputs)
         self._fixed, self._shaped = fixed_values(graph, inputs, constants, graph.opsets)
         self.names = tuple(value.name for value in outputs)
@@ -78,6 +82,7 @@ class Plan:
             control_flow,
             known,
             facts,
+            self._mode,
         )
 
     def run(self, arrays: Sequence[Any]) -> dict[str, Any]:
@@ -103,6 +108,8 @@ class Plan:
             found = frame.context.run(frame.run, arrays)
             # All of them are buffers, so every result is copied.
             named = {name: result.copy() for name, result in zip(self.names, found, strict=True)}
+            if self._mode == "exact":
+                _canonical(named.values())
         else:
             found = frame.context.run(state.program.run, arrays, frame)
             named = self._named(found, arrays, frame.kept)
@@ -146,6 +153,8 @@ class Plan:
         named = {}
         for name, result in zip(self.names, results, strict=True):
             named[name] = _own(result, taken, kept)
+        if self._mode == "exact":
+            _canonical(named.values())
         return named
 
     def _learn(self, program: Program, arrays: Sequence[Any]) -> list[Any]:
@@ -224,6 +233,17 @@ def _own(result: Any, taken: set[int], constants: frozenset[int]) -> Any:
     if isinstance(result, list):
         return [_own(item, taken, constants) for item in result]
     return np.asarray(result) if isinstance(result, np.generic) else result
+
+
+def _canonical(results: Iterable[Any]) -> None:
+    """Give every NaN of ``results`` the same bits; processors differ in its sign."""
+    for result in results:
+        if isinstance(result, list):
+            _canonical(result)
+        elif isinstance(result, np.ndarray) and is_float(result.dtype):
+            unknown = np.isnan(result)
+            if unknown.any():
+                result[unknown] = np.nan
 
 
 class PlanCache:

@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from onemodel.graph.bind import bind, is_control_flow, may_return_tuple
+from onemodel.graph.bind import Mode, bind, is_control_flow, may_return_tuple
 from onemodel.graph.ir import Graph, Node, Value
 from onemodel.session.errors import RunError
 from onemodel.session.small import MAX_COPIED, Fact, into_buffer, nbytes, prepared, small_step
 
 Step: TypeAlias = "tuple[Callable[..., Any], Callable[[list], Sequence], int, tuple[int, ...]]"
 
-ControlFlow: TypeAlias = Callable[[Node, Mapping[str, int], list[Value]], Callable[..., Any]]
+ControlFlow: TypeAlias = Callable[[Node, Mapping[str, int], list[Value], Mode], Callable[..., Any]]
 """Makes the function of a node with bodies; it also takes the captured values, in order."""
 
 
@@ -216,6 +216,7 @@ def compile_program(
     control_flow: ControlFlow,
     known: Mapping[Value, Any] | None = None,
     facts: Mapping[Value, Fact] | None = None,
+    mode: Mode = "fast",
 ) -> Program:
     """The steps that lead from ``inputs`` to ``outputs``; nodes that no output needs are left out.
 
@@ -227,13 +228,14 @@ def compile_program(
         control_flow: makes functions of nodes with bodies.
         known: values that are already computed and need no node.
         facts: shapes and dtypes that hold in every run; with them small nodes get buffers.
+        mode: which kernels.
     """
     constants: dict[Value, Any] = {**graph.initializers, **(known or {})}
     for value in inputs:
         constants.pop(value, None)
     needed = _needed(graph, outputs, {*inputs, *constants})
     kept = [node for node in graph.nodes if node in needed]
-    builder = _Builder(opsets, control_flow, constants, facts or {}, inputs, set(outputs))
+    builder = _Builder(opsets, control_flow, constants, facts or {}, inputs, set(outputs), mode)
     last = _last_reads(kept, outputs)
     for position, node in enumerate(kept):
         builder.node(node, needed[node], last, position)
@@ -275,12 +277,14 @@ class _Builder:
         facts: Mapping[Value, Fact],
         inputs: Sequence[Value],
         outputs: set[Value],
+        mode: Mode,
     ) -> None:
         self._opsets = opsets
         self._control_flow = control_flow
         self._given = constants
         self._facts = facts
         self._outputs = outputs
+        self._mode: Mode = mode
         self._buffered: set[Value] = set()
         self._smalls: list[Small] = []
         self._spread: dict[tuple[Value, tuple[int, ...]], Spread] = {}
@@ -334,7 +338,8 @@ class _Builder:
 
     def _small(self, node: Node, freed: tuple[int, ...]) -> bool:
         """Add ``node`` as a small step, where it is one."""
-        step = small_step(node, self._opsets.get("", 0), self._facts, self._given, self._buffered)
+        opset = self._opsets.get("", 0)
+        step = small_step(node, opset, self._facts, self._given, self._buffered, self._mode)
         output = node.outputs[0]
         if step is None or (output in self._outputs and nbytes(step.fact) > MAX_COPIED):
             return False
@@ -365,13 +370,13 @@ class _Builder:
 
     def _function(self, node: Node, used: frozenset[Value]) -> Callable[..., Any]:
         if is_control_flow(node):
-            function = self._control_flow(node, self._opsets, captures(node))
+            function = self._control_flow(node, self._opsets, captures(node), self._mode)
             self._constants.update(getattr(function, "constants", ()))
             return function
         if any(True for _ in node.subgraphs()):
             return self._with_bodies(node)
         count = max(i for i, value in enumerate(node.outputs, 1) if value in used)
-        function = bind(node, self._opsets, count)
+        function = bind(node, self._opsets, count, self._mode)
         assert function is not None, "sessions ask for kernels before they compile"
         return function
 
@@ -380,7 +385,12 @@ class _Builder:
         outside = captures(node)
         programs = {
             name: compile_program(
-                body, [*body.inputs, *outside], body.outputs, self._opsets, self._control_flow
+                body,
+                [*body.inputs, *outside],
+                body.outputs,
+                self._opsets,
+                self._control_flow,
+                mode=self._mode,
             )
             for name, body in node.attributes.items()
             if isinstance(body, Graph)
@@ -388,7 +398,7 @@ class _Builder:
         for program in programs.values():
             self._constants.update(program.constants)
         rest = {n: a for n, a in node.attributes.items() if n not in programs}
-        kernel = bind(replace(node, attributes=rest), self._opsets)
+        kernel = bind(replace(node, attributes=rest), self._opsets, mode=self._mode)
         assert kernel is not None, "sessions ask for kernels before they compile"
 
         def run(*arguments: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import onnx
@@ -14,7 +14,7 @@ from onemodel.axes.extent import Extent
 from onemodel.format.reader import from_bytes as format_from_bytes
 from onemodel.format.reader import is_format
 from onemodel.format.reader import load as load_format
-from onemodel.graph.bind import has_kernel
+from onemodel.graph.bind import Mode, has_kernel
 from onemodel.graph.check import check, describe
 from onemodel.graph.copy import copy_graph
 from onemodel.graph.ir import Graph, Value
@@ -23,7 +23,7 @@ from onemodel.onnx_io.reader import from_bytes, from_model_proto, load
 from onemodel.passes.pipeline import PASSES, optimize
 from onemodel.passes.result import PassResult
 from onemodel.passes.rewire import graphs
-from onemodel.session.errors import FeedError
+from onemodel.session.errors import FeedError, InexactOperatorsError
 from onemodel.session.feeds import check_feeds, require_mapping
 from onemodel.session.gradient import attach_bodies
 from onemodel.session.ort import OrtRunner
@@ -31,6 +31,7 @@ from onemodel.session.plan import Plan, PlanCache, Progress
 from onemodel.session.profile import NodeProfile, profile_program
 
 PROVIDERS = ("onemodel", "onnxruntime")
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Session:
             or ``.om`` file, or an object whose ``graph`` is a ``Graph``. A graph is copied.
         passes: names of passes to run first (see :mod:`onemodel.passes.pipeline`), in order;
             None for all, ``()`` for none.
+        mode: "fast" takes the fastest kernels; "exact" those whose results have the same bits
+            on every machine, with any number of threads, any NumPy and any BLAS.
         provider: "onemodel" runs NumPy kernels, "onnxruntime" hands the graph to ONNX Runtime.
         plans: how many input shapes are remembered at most.
 
@@ -61,35 +64,46 @@ class Session:
         ModelError: for a file or model that cannot be read.
         GraphError: for a graph that breaks a rule.
         UnsupportedOperatorsError: for node types without a kernel, all of them at once.
+        InexactOperatorsError: in exact mode, for node types without an exact kernel, all of
+            them at once.
         ImportError: for the provider "onnxruntime" where it is not installed.
         TypeError: for another source, or ``passes`` that is a single text.
-        ValueError: for an unknown pass or provider.
+        ValueError: for an unknown pass, mode or provider, and for the exact mode of another
+            provider.
     """
 
     def __init__(
         self,
         source: Any,
         *,
+        mode: Mode = "fast",
         passes: Sequence[str] | None = None,
         provider: str = "onemodel",
         plans: int = 32,
     ) -> None:
         if provider not in PROVIDERS:
             raise ValueError(f"provider {provider!r} is unknown; there are {', '.join(PROVIDERS)}")
+        if mode not in MODES:
+            raise ValueError(f"mode {mode!r} is unknown; there are {', '.join(MODES)}")
+        if mode == "exact" and provider != "onemodel":
+            raise ValueError(
+                f"the provider {provider!r} promises no bits; leave it out for mode='exact'"
+            )
         if isinstance(passes, str):
             raise TypeError(
                 f"passes is a sequence of names, not the text {passes!r}; write passes=[...] with "
                 f"names of {', '.join(PASSES)}"
             )
+        self._mode: Mode = mode
         self._original = _graph_of(source)
         self._ort = OrtRunner(self._original) if provider == "onnxruntime" else None
         self._graph = self._original
         self._results: list[tuple[str, PassResult]] = []
         if self._ort is None:
             attach_bodies(self._original)
-            _require_kernels(self._original)
+            _require_kernels(self._original, mode)
             self._graph = copy_graph(self._original)
-            self._results = optimize(self._graph, passes)
+            self._results = optimize(self._graph, passes, mode)
         self._plans = PlanCache(plans)
         self._defaults = set(self._graph.inputs) & set(self._graph.initializers)
         self._names = tuple(value.name for value in self._graph.inputs)
@@ -99,6 +113,11 @@ class Session:
     def load(cls, path: str | os.PathLike[str], **options: Any) -> Session:
         """A session of an ``.om`` or ``.onnx`` file; options and errors as for the class."""
         return cls(os.fspath(path), **options)
+
+    @property
+    def mode(self) -> Mode:
+        """Whose bits the results have: "fast" or "exact"."""
+        return self._mode
 
     @property
     def graph(self) -> Graph:
@@ -219,7 +238,7 @@ class Session:
 
     def _plan(self, inputs: list[Value], asked: tuple[str, ...] | None) -> Plan:
         if asked is None:
-            return Plan(self._graph, inputs, self._graph.outputs)
+            return Plan(self._graph, inputs, self._graph.outputs, self._mode)
         graph, available = self._graph, self._available
         if any(name not in available for name in asked):
             # A pass removed it. Passes are exact, so the graph before them has the same bits.
@@ -232,7 +251,8 @@ class Session:
                     name=name,
                 )
         names = [value.name for value in inputs]
-        return Plan(graph, [available[n] for n in names], [available[n] for n in asked])
+        given = [available[name] for name in names]
+        return Plan(graph, given, [available[name] for name in asked], self._mode)
 
     def _run_ort(
         self, feeds: Mapping[str, np.ndarray], outputs: Sequence[str] | None
@@ -288,13 +308,22 @@ def _graph_of(source: Any) -> Graph:
     return copy_graph(graph)
 
 
-def _require_kernels(graph: Graph) -> None:
+def _require_kernels(graph: Graph, mode: Mode) -> None:
+    missing = _without_kernel(graph, "fast")
+    if missing:
+        raise UnsupportedOperatorsError(missing)
+    inexact = _without_kernel(graph, "exact") if mode == "exact" else []
+    if inexact:
+        raise InexactOperatorsError(inexact)
+
+
+def _without_kernel(graph: Graph, mode: Mode) -> list[tuple[str, str]]:
+    """Node type with its opset, and the place, of every node that has no kernel."""
     missing = []
     for part in graphs(graph):
         for index, node in enumerate(part.nodes):
-            if not has_kernel(node, graph.opsets):
+            if not has_kernel(node, graph.opsets, mode):
                 label = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
                 version = graph.opsets.get(node.domain)
                 missing.append((f"{label} (opset {version})", describe(node, index)))
-    if missing:
-        raise UnsupportedOperatorsError(missing)
+    return missing

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from onemodel.graph.bind import Mode
 from onemodel.graph.ir import Node, Value
 from onemodel.graph.schema import NEWEST_OPSET
 from onemodel.kernels._table import find
@@ -54,6 +55,9 @@ EXACT: Mapping[str, tuple[np.ufunc, frozenset[np.dtype]]] = {
 }
 """Node types whose kernel is one ufunc with one right answer, and the dtypes that hold for."""
 
+_SIGN_OF_ZERO = frozenset({"Relu", "Max", "Min"})
+"""Of +0 and -0 these take one or the other, as the processor likes; exact kernels decide."""
+
 BY_LAYOUT: Mapping[str, tuple[np.ufunc, frozenset[np.dtype]]] = {
     "Exp": (np.exp, _FLOATS),
     "Log": (np.log, _FLOATS),
@@ -83,6 +87,7 @@ def small_step(
     facts: Mapping[Value, Fact],
     constants: Mapping[Value, Any],
     buffered: set[Value],
+    mode: Mode = "fast",
 ) -> SmallStep | None:
     """The small step of ``node``, or None where its kernel has to be called.
 
@@ -92,11 +97,14 @@ def small_step(
         facts: shapes and dtypes of computed values and inputs, from a run.
         constants: values that never change.
         buffered: values that lie in buffers, hence in C order.
+        mode: whose bits are asked for.
     """
     if node.domain or len(node.outputs) != 1 or node.outputs[0] not in facts:
         return None
     shape, dtype = facts[node.outputs[0]]
     rule = EXACT.get(node.op_type)
+    if mode == "exact" and (rule is None or node.op_type in _SIGN_OF_ZERO):
+        return None
     if rule is None:
         rule = BY_LAYOUT.get(node.op_type)
         if rule is None or not all(value in buffered for value in node.inputs):
