@@ -1,0 +1,95 @@
+"""Functions of arrays with the same bits on every machine, thread count and NumPy.
+
+``exp(x)`` and the like take float16, bfloat16, float32 or float64 and return that dtype, in a
+new array of the same shape; ``exp64(x, out=None)`` and the like take and return float64, for
+kernels that go on computing in it. How: see ``_exact_blocks``; what each is accurate to: see
+the cores. A float64 sequence that errs by 2**-51 makes float32 results correctly rounded in
+all but some of 2**-25 of cases; float16 and bfloat16 are rounded once, from float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onemodel.kernels import _exact_exp, _exact_log
+from onemodel.kernels._exact_blocks import in_blocks
+
+
+def exp(x: np.ndarray) -> np.ndarray:
+    """e**x; overflows to infinity and underflows gradually."""
+    return in_blocks(_exact_exp.exp_core, x)
+
+
+def expm1(x: np.ndarray) -> np.ndarray:
+    """e**x - 1, accurate near zero."""
+    return in_blocks(_exact_exp.expm1_core, x)
+
+
+def log(x: np.ndarray) -> np.ndarray:
+    """The natural logarithm; -inf at zero, NaN below."""
+    return in_blocks(_exact_log.log_core, x)
+
+
+def log1p(x: np.ndarray) -> np.ndarray:
+    """log(1 + x), accurate near zero; -inf at -1, NaN below."""
+    return in_blocks(_exact_log.log1p_core, x)
+
+
+def tanh(x: np.ndarray) -> np.ndarray:
+    """The hyperbolic tangent."""
+    return in_blocks(_exact_exp.tanh_core, x)
+
+
+def sinh(x: np.ndarray) -> np.ndarray:
+    """The hyperbolic sine."""
+    return in_blocks(_exact_exp.sinh_core, x)
+
+
+def cosh(x: np.ndarray) -> np.ndarray:
+    """The hyperbolic cosine."""
+    return in_blocks(_exact_exp.cosh_core, x)
+
+
+def asinh(x: np.ndarray) -> np.ndarray:
+    """The inverse hyperbolic sine."""
+    return in_blocks(_exact_log.asinh_core, x)
+
+
+def acosh(x: np.ndarray) -> np.ndarray:
+    """The inverse hyperbolic cosine; NaN below 1."""
+    return in_blocks(_exact_log.acosh_core, x)
+
+
+def atanh(x: np.ndarray) -> np.ndarray:
+    """The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond."""
+    return in_blocks(_exact_log.atanh_core, x)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + e**-x)."""
+    return in_blocks(_exact_exp.sigmoid_core, x)
+
+
+def softplus(x: np.ndarray) -> np.ndarray:
+    """log(1 + e**x)."""
+    return in_blocks(_exact_log.softplus_core, x)
+
+
+def exp64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """e**x of a float64 array; ``out`` is contiguous and may be ``x``."""
+    return in_blocks(_exact_exp.exp_core, x, out=out)
+
+
+def log64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The natural logarithm of a float64 array; ``out`` is contiguous and may be ``x``."""
+    return in_blocks(_exact_log.log_core, x, out=out)
+
+
+def tanh64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """tanh of a float64 array; ``out`` is contiguous and may be ``x``."""
+    return in_blocks(_exact_exp.tanh_core, x, out=out)
+
+
+def sigmoid64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """1 / (1 + e**-x) of a float64 array; ``out`` is contiguous and may be ``x``."""
+    return in_blocks(_exact_exp.sigmoid_core, x, out=out)
