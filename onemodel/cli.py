@@ -22,10 +22,11 @@ from onemodel.codes import CODES
 from onemodel.compare.comparison import compare as compare_engines
 from onemodel.errors import TraceException
 from onemodel.format.reader import load as load_format
+from onemodel.graph.bind import Mode
 from onemodel.graph.ir import Graph, Value, format_shape
 from onemodel.lessons import LESSONS
 from onemodel.onnx_io.reader import load as load_onnx
-from onemodel.session.session import Session
+from onemodel.session.session import MODES, Session
 from onemodel.symbolic.context import EmissionError
 from onemodel.tensors.dtypes import as_dtype
 from onemodel.tracing.trace import trace as trace_model
@@ -129,6 +130,13 @@ def inspect(file: Path, as_json: bool) -> None:
     help="Folder for the results, one .npy each.",
 )
 @click.option("--provider", type=click.Choice(["onemodel", "onnxruntime"]), default="onemodel")
+@click.option(
+    "--mode",
+    type=click.Choice(MODES),
+    default="fast",
+    show_default=True,
+    help="exact: the same bits on every machine.",
+)
 @AS_JSON
 @_told
 def run(
@@ -137,10 +145,11 @@ def run(
     sizes: tuple[str, ...],
     folder: Path | None,
     provider: str,
+    mode: Mode,
     as_json: bool,
 ) -> None:
     """Run FILE; inputs that are not given are drawn at random (seeded)."""
-    session = Session(_load(file), provider=provider)
+    session = Session(_load(file), provider=provider, mode=mode)
     results = session.run(_feeds(session.graph, inputs, sizes))
     facts = []
     for index, (name, array) in enumerate(results.items()):

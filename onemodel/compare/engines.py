@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from onemodel.graph.bind import Mode
 from onemodel.graph.ir import Graph, Value
 from onemodel.onnx_io import reader, writer
 from onemodel.session.feeds import expected
@@ -19,8 +20,9 @@ from onemodel.session.session import Session
 ENGINES = ("eager", "session", "onnxruntime")
 """The engines of a comparison where none are asked for."""
 
-ENGINE_NAMES = ("eager", "session", "session:passes", "onnxruntime")
-"""Every engine. ``session`` runs the graph as it is, ``session:passes`` after all passes."""
+ENGINE_NAMES = ("eager", "session", "session:passes", "session:exact", "onnxruntime")
+"""Every engine. ``session`` runs the graph as it is, ``session:passes`` after all passes, and
+``session:exact`` as it is by the exact kernels: its bits are the same on every machine."""
 
 _NEAR = 5
 
@@ -205,8 +207,10 @@ def _run(
         return run_eager(subject, feeds, names)
     if what == "onnxruntime":
         return run_onnxruntime(subject, feeds, names)
-    if what in ("session", "session:passes"):
-        return run_session(subject.graph, feeds, names, passes=what != "session")
+    if what in ("session", "session:passes", "session:exact"):
+        mode = "exact" if what == "session:exact" else "fast"
+        passes = what == "session:passes"
+        return run_session(subject.graph, feeds, names, passes=passes, mode=mode)
     other = subject_of(what).graph
     shared = {value.name for value in other.values()}
     return run_session(other, feeds, [name for name in names if name in shared])
@@ -228,10 +232,15 @@ def run_eager(
 
 
 def run_session(
-    graph: Graph, feeds: Mapping[str, np.ndarray], names: Sequence[str], *, passes: bool = False
+    graph: Graph,
+    feeds: Mapping[str, np.ndarray],
+    names: Sequence[str],
+    *,
+    passes: bool = False,
+    mode: Mode = "fast",
 ) -> dict[str, np.ndarray]:
     """Values of ``names`` from one run of our session; ``passes`` may leave some out."""
-    session = Session(graph) if passes else Session(graph, passes=())
+    session = Session(graph, mode=mode) if passes else Session(graph, mode=mode, passes=())
     left = {value.name for value in session.graph.values()}
     return session.run(dict(feeds), outputs=[name for name in names if name in left])
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from onemodel.graph.bind import Mode
 from onemodel.graph.check import describe
 from onemodel.graph.ir import Graph, Node, Value
-from onemodel.kernels._dtypes import is_float
+from onemodel.kernels._exact_nan import canonical_nan
 from onemodel.session.control import control_flow
 from onemodel.session.determined import fixed_values
 from onemodel.session.errors import CancelledError, RunError
@@ -99,7 +99,7 @@ class Plan:
         if not state.learned:
             with np.errstate(all="ignore"):
                 results = self._learn(state.program, arrays)
-            return self._named(results, arrays, state.program.constants)
+            return self._finished(self._named(results, arrays, state.program.constants))
         try:
             frame = self._frames.pop()
         except IndexError:  # every frame is in use by another thread
@@ -108,13 +108,11 @@ class Plan:
             found = frame.context.run(frame.run, arrays)
             # All of them are buffers, so every result is copied.
             named = {name: result.copy() for name, result in zip(self.names, found, strict=True)}
-            if self._mode == "exact":
-                _canonical(named.values())
         else:
             found = frame.context.run(state.program.run, arrays, frame)
             named = self._named(found, arrays, frame.kept)
         self._frames.append(frame)
-        return named
+        return self._finished(named)
 
     def run_watched(self, arrays: Sequence[Any], progress: Progress) -> dict[str, Any]:
         """As :meth:`run`, with the same bits, asking ``progress`` before every step.
@@ -140,7 +138,7 @@ class Plan:
                 raise error.__cause__ from None
             raise
         progress(total, total, "")
-        return self._named(results, arrays, program.constants)
+        return self._finished(self._named(results, arrays, program.constants))
 
     def _named(
         self, results: Sequence[Any], arrays: Sequence[Any], kept: frozenset[int]
@@ -153,9 +151,10 @@ class Plan:
         named = {}
         for name, result in zip(self.names, results, strict=True):
             named[name] = _own(result, taken, kept)
-        if self._mode == "exact":
-            _canonical(named.values())
         return named
+
+    def _finished(self, named: dict[str, Any]) -> dict[str, Any]:
+        return named if self._mode == "fast" else _with_one_nan(named)
 
     def _learn(self, program: Program, arrays: Sequence[Any]) -> list[Any]:
         known: dict[Value, Any] = {}
@@ -235,15 +234,15 @@ def _own(result: Any, taken: set[int], constants: frozenset[int]) -> Any:
     return np.asarray(result) if isinstance(result, np.generic) else result
 
 
-def _canonical(results: Iterable[Any]) -> None:
-    """Give every NaN of ``results`` the same bits; processors differ in its sign."""
-    for result in results:
+def _with_one_nan(results: dict[str, Any]) -> dict[str, Any]:
+    """``results`` with the same bits for every NaN; processors differ in its sign."""
+
+    def one(result: Any) -> Any:
         if isinstance(result, list):
-            _canonical(result)
-        elif isinstance(result, np.ndarray) and is_float(result.dtype):
-            unknown = np.isnan(result)
-            if unknown.any():
-                result[unknown] = np.nan
+            return [one(item) for item in result]
+        return canonical_nan(result) if isinstance(result, np.ndarray) else result
+
+    return {name: one(result) for name, result in results.items()}
 
 
 class PlanCache:
