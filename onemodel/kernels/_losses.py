@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 
@@ -11,6 +13,7 @@ def negative_log_likelihood(
     weight: np.ndarray | None,
     ignore_index: int | None,
     reduction: str,
+    add: Callable[[np.ndarray], np.ndarray] = np.sum,
 ) -> np.ndarray:
     """-log_probability[n, target[n, ...], ...], weighted per class and reduced.
 
@@ -30,7 +33,7 @@ def negative_log_likelihood(
     if reduction == "none":
         return np.asarray(loss)
     if reduction == "sum":
-        return np.asarray(np.sum(loss))
+        return np.asarray(add(loss))
     if reduction == "mean":
-        return np.asarray(np.sum(loss) / np.sum(factor))
+        return np.asarray(add(loss) / add(factor))
     raise ValueError(f"reduction={reduction!r}; write 'none', 'mean' or 'sum'")

@@ -36,3 +36,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

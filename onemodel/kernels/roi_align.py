@@ -1,13 +1,18 @@
 """ONNX RoiAlign (since 10, 16, 22): regions of an image pooled to one size."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
 
 NODE_TYPE = "RoiAlign"
 
 
-def fast(
+def _aligned(
+    mean: Callable[..., np.ndarray],
     x: np.ndarray,
     rois: np.ndarray,
     batch_indices: np.ndarray,
@@ -36,7 +41,7 @@ def fast(
         plane = image[int(batch_indices[r])]
         rows = _axis_samples(y1, y2, output_height, x.shape[2], sampling_ratio, half)
         columns = _axis_samples(x1, x2, output_width, x.shape[3], sampling_ratio, half)
-        result[r] = _pooled(plane, rows, columns, mode)
+        result[r] = _pooled(mean, plane, rows, columns, mode)
     return result.astype(x.dtype, copy=False)
 
 
@@ -60,7 +65,13 @@ def _axis_samples(
     return low, high, (1 - fraction) * seen, fraction * seen
 
 
-def _pooled(plane: np.ndarray, rows: Samples, columns: Samples, mode: str) -> np.ndarray:
+def _pooled(
+    mean: Callable[..., np.ndarray],
+    plane: np.ndarray,
+    rows: Samples,
+    columns: Samples,
+    mode: str,
+) -> np.ndarray:
     r_low, r_high, r_first, r_second = rows
     c_low, c_high, c_first, c_second = columns
     products = []
@@ -73,12 +84,17 @@ def _pooled(plane: np.ndarray, rows: Samples, columns: Samples, mode: str) -> np
     if not r_low.size or not c_low.size:
         return np.zeros((plane.shape[0], r_low.shape[0], c_low.shape[0]), plane.dtype)
     if mode == "avg":
-        return sum(products).mean(axis=(2, 4))  # type: ignore[union-attr]
+        return mean(sum(products), (2, 4))
     # The standard's max is over the weighted corners, before they are added.
-    return np.max(np.stack(products), axis=0).max(axis=(2, 4))
+    return np.max(np.stack(products), axis=0).max(axis=(2, 4)) + plane.dtype.type(0)
 
 
-def roi_align_10(
+fast = partial(_aligned, np.mean)
+exact = partial(_aligned, _exact_sum.mean)
+
+
+def _aligned_10(
+    align: Callable[..., np.ndarray],
     x: np.ndarray,
     rois: np.ndarray,
     batch_indices: np.ndarray,
@@ -90,7 +106,7 @@ def roi_align_10(
     spatial_scale: float = 1.0,
 ) -> np.ndarray:
     """Opset 10: no shift by half a pixel."""
-    return fast(
+    return align(
         x,
         rois,
         batch_indices,
@@ -103,4 +119,5 @@ def roi_align_10(
     )
 
 
-VERSIONS = {10: roi_align_10, 16: fast}
+VERSIONS = {10: partial(_aligned_10, fast), 16: fast}
+EXACT = {10: partial(_aligned_10, exact), 16: exact}

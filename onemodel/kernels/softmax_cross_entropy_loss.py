@@ -4,6 +4,7 @@ import numpy as np
 
 from onemodel.kernels import log_softmax
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_sum import total
 from onemodel.kernels._losses import negative_log_likelihood
 
 NODE_TYPE = "SoftmaxCrossEntropyLoss"
@@ -24,4 +25,20 @@ def fast(
     return loss.astype(dtype, copy=False), log_probability.astype(dtype, copy=False)
 
 
+def exact(
+    scores: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    ignore_index: int | None = None,
+    reduction: str = "mean",
+) -> tuple[np.ndarray, np.ndarray]:
+    """As :func:`fast`, each probability rounded once, losses added in a fixed tree."""
+    log_probability = log_softmax.exact(widen(scores), axis=1)
+    loss = negative_log_likelihood(log_probability, labels, weights, ignore_index, reduction, total)
+    dtype = scores.dtype
+    return loss.astype(dtype, copy=False), log_probability.astype(dtype, copy=False)
+
+
 VERSIONS = {12: fast}
+EXACT = {12: exact}
