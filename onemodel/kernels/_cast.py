@@ -6,6 +6,8 @@ import ml_dtypes
 import numpy as np
 
 from onemodel.kernels._dtypes import BFLOAT16, NUMPY_DTYPES, STRING, is_float
+from onemodel.kernels._exact_nan import canonical_nan
+from onemodel.kernels._quantize import integer_range
 
 _E8M0 = NUMPY_DTYPES.get(24)
 """float8e8m0, a power of two without sign; None where ml_dtypes is too old for it."""
@@ -18,7 +20,9 @@ _SATURATING = frozenset(
         ml_dtypes.float8_e5m2fnuz,
     )
 )
-
+_SMALL_FLOATS = frozenset(
+    dtype for code, dtype in NUMPY_DTYPES.items() if dtype.name.startswith("float") and code > 16
+)
 
 _SPECIAL = {"nan": "NaN", "inf": "INF", "-inf": "-INF"}
 """ONNX spells these out; float32 comes with the 8 digits that ONNX Runtime prints."""
@@ -41,6 +45,29 @@ def cast(
     if dtype.kind == "V" and x.dtype.kind in "iu" and dtype != BFLOAT16:
         return _narrowest(x, dtype)
     return x.astype(dtype)
+
+
+def exact_cast(
+    x: np.ndarray, dtype: np.dtype, saturate: bool = True, round_mode: str = "up"
+) -> np.ndarray:
+    """:func:`cast` where processors agree: floats saturate to integers, NaN becomes zero."""
+    if x.dtype == dtype:
+        return x
+    limits = integer_range(dtype)
+    if limits is None or not (is_float(x.dtype) or x.dtype in _SMALL_FLOATS):
+        return cast(canonical_nan(x), dtype, saturate, round_mode)
+    return to_integer(x.astype(np.float64), dtype, limits)
+
+
+def to_integer(x: np.ndarray, dtype: np.dtype, limits: tuple[int, int]) -> np.ndarray:
+    """A float64 array cut off toward zero, to the nearest of ``limits`` beyond them; NaN to 0."""
+    lowest, highest = limits
+    # highest + 1 is a power of two, which float64 holds where it may not hold highest.
+    above, below = np.asarray(x >= float(highest + 1)), np.asarray(x < float(lowest))
+    inside = np.asarray(np.where(above | below | (x != x), 0.0, x))
+    wide = np.asarray(inside.astype(dtype if dtype.kind in "iu" else np.int32))
+    wide[above], wide[below] = highest, lowest
+    return wide.astype(dtype, copy=False)
 
 
 def _narrowest(x: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -41,6 +41,8 @@ def spread(value: np.ndarray, shape: tuple[int, ...], axis: int, block_size: int
 def saturated(x: np.ndarray, zero_point: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
     """Nearest integers (halves to even) plus the zero point, clipped to the range of ``dtype``.
 
+    NaN counts as zero: what processors make of it in an integer differs.
+
     Raises:
         TypeError: ``dtype`` is no integer type.
     """
@@ -48,6 +50,9 @@ def saturated(x: np.ndarray, zero_point: np.ndarray | None, dtype: np.dtype) -> 
     if limits is None:
         raise TypeError(f"{dtype} is no integer type to quantize to")
     result = np.asarray(np.rint(x if x.dtype == np.float64 else x.astype(np.float32, copy=False)))
+    missing = np.isnan(result)
+    if missing.any():
+        result = np.where(missing, result.dtype.type(0), result)
     if zero_point is not None:
         result += zero_point.astype(result.dtype)
     result = np.clip(result, *limits, out=result)

@@ -14,6 +14,7 @@ def scatter(
 ) -> np.ndarray:
     """A copy of ``data`` with ``updates`` written or reduced in at ``index``.
 
+    ``ufunc.at`` goes through the updates in order, and so does an assignment.
     Every duplicate takes part in a reduction; without one, the last wins.
 
     Raises:

@@ -21,3 +21,4 @@ def arg_max_1(data: np.ndarray, *, axis: int = 0, keepdims: int = 1) -> np.ndarr
 
 
 VERSIONS = {1: arg_max_1, 12: fast}
+EXACT = VERSIONS

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onemodel.kernels._cast import cast
+from onemodel.kernels._cast import cast, exact_cast
 from onemodel.kernels._dtypes import numpy_dtype
 
 NODE_TYPE = "Cast"
@@ -33,6 +33,11 @@ def fast(x: np.ndarray, *, to: int, saturate: int = 1, round_mode: str = "up") -
     return cast(x, numpy_dtype(to), bool(saturate), round_mode)
 
 
+def exact(x: np.ndarray, *, to: int, saturate: int = 1, round_mode: str = "up") -> np.ndarray:
+    """As ``fast``; floats beyond an integer type saturate and NaN becomes zero."""
+    return exact_cast(x, numpy_dtype(to), bool(saturate), round_mode)
+
+
 def cast_19(x: np.ndarray, *, to: int, saturate: int = 1) -> np.ndarray:
     """Opset 19: no exponent-only type."""
     return fast(x, to=to, saturate=saturate)
@@ -48,4 +53,17 @@ def cast_1(x: np.ndarray, *, to: str) -> np.ndarray:
     return fast(x, to=_NAMES[to.upper()])
 
 
+def _exact_19(x: np.ndarray, *, to: int, saturate: int = 1) -> np.ndarray:
+    return exact(x, to=to, saturate=saturate)
+
+
+def _exact_6(x: np.ndarray, *, to: int) -> np.ndarray:
+    return exact(x, to=to)
+
+
+def _exact_1(x: np.ndarray, *, to: str) -> np.ndarray:
+    return exact(x, to=_NAMES[to.upper()])
+
+
 VERSIONS = {1: cast_1, 6: cast_6, 19: cast_19, 24: fast}
+EXACT = {1: _exact_1, 6: _exact_6, 19: _exact_19, 24: exact}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onemodel.kernels._cast import cast
+from onemodel.kernels._cast import cast, exact_cast
 
 NODE_TYPE = "CastLike"
 
@@ -12,6 +12,13 @@ def fast(
 ) -> np.ndarray:
     """``x`` in the dtype of ``target_type``; the attributes are those of Cast."""
     return cast(x, target_type.dtype, bool(saturate), round_mode)
+
+
+def exact(
+    x: np.ndarray, target_type: np.ndarray, *, saturate: int = 1, round_mode: str = "up"
+) -> np.ndarray:
+    """As ``fast``; floats beyond an integer type saturate and NaN becomes zero."""
+    return exact_cast(x, target_type.dtype, bool(saturate), round_mode)
 
 
 def cast_like_19(x: np.ndarray, target_type: np.ndarray, *, saturate: int = 1) -> np.ndarray:
@@ -24,4 +31,13 @@ def cast_like_15(x: np.ndarray, target_type: np.ndarray) -> np.ndarray:
     return fast(x, target_type)
 
 
+def _exact_19(x: np.ndarray, target_type: np.ndarray, *, saturate: int = 1) -> np.ndarray:
+    return exact(x, target_type, saturate=saturate)
+
+
+def _exact_15(x: np.ndarray, target_type: np.ndarray) -> np.ndarray:
+    return exact(x, target_type)
+
+
 VERSIONS = {15: cast_like_15, 19: cast_like_19, 24: fast}
+EXACT = {15: _exact_15, 19: _exact_19, 24: exact}

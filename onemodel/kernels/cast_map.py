@@ -47,3 +47,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

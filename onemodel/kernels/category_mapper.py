@@ -29,3 +29,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

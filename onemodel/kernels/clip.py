@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onemodel.kernels._exact_nan import with_positive_zero
+
 NODE_TYPE = "Clip"
 
 LARGE = 4096
@@ -47,3 +49,4 @@ def _limit(value: float | None, dtype: np.dtype) -> np.ndarray | None:
 
 
 VERSIONS = {1: clip_1, 6: clip_6, 11: fast}
+EXACT = {since: with_positive_zero(kernel) for since, kernel in VERSIONS.items()}

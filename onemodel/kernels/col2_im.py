@@ -49,3 +49,6 @@ def fast(
 
 
 VERSIONS = {18: fast}
+
+# Windows are added tap by tap.
+EXACT = VERSIONS

@@ -16,3 +16,4 @@ def concat_1(*inputs: np.ndarray, axis: int = 1) -> np.ndarray:
 
 
 VERSIONS = {1: concat_1, 4: fast}
+EXACT = VERSIONS

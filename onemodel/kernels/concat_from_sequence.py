@@ -12,3 +12,4 @@ def fast(input_sequence: list[np.ndarray], *, axis: int, new_axis: int = 0) -> n
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

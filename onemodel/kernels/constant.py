@@ -40,3 +40,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

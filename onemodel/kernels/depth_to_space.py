@@ -32,3 +32,4 @@ def depth_to_space_1(x: np.ndarray, *, blocksize: int) -> np.ndarray:
 
 
 VERSIONS = {1: depth_to_space_1, 11: fast}
+EXACT = VERSIONS

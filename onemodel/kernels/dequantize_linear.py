@@ -62,3 +62,4 @@ VERSIONS = {
     21: dequantize_linear_21,
     23: fast,
 }
+EXACT = VERSIONS

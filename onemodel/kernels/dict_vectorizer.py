@@ -27,3 +27,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

@@ -21,3 +21,4 @@ def fast(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 VERSIONS = {1: with_axis_broadcast(fast), 7: fast}
+EXACT = VERSIONS

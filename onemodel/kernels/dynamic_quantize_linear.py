@@ -13,8 +13,14 @@ def fast(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     high = np.maximum(np.max(x, initial=0), 0).astype(x.dtype)
     span = high - low
     scale = np.asarray((span if span > 0 else x.dtype.type(255)) / x.dtype.type(255))
-    zero_point = np.asarray(np.rint(np.clip(-low / scale, 0, 255))).astype(np.uint8)
+    zero_point = saturated(np.asarray(-low / scale), None, np.dtype(np.uint8))
     return saturated(x / scale, zero_point, np.dtype(np.uint8)), scale, zero_point
 
 
+def exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As ``fast``; NaN counts as zero, so that it does not spoil the scale."""
+    return fast(np.where(np.isnan(x), x.dtype.type(0), x))
+
+
 VERSIONS = {11: fast}
+EXACT = {11: exact}

@@ -13,3 +13,4 @@ def fast(data: np.ndarray, shape: np.ndarray) -> np.ndarray:
 
 
 VERSIONS = {8: fast}
+EXACT = VERSIONS

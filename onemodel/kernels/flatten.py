@@ -14,3 +14,4 @@ def fast(x: np.ndarray, *, axis: int = 1) -> np.ndarray:
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

@@ -19,3 +19,4 @@ def along_axis(indices: np.ndarray, axis: int, size: int) -> tuple[np.ndarray, .
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_nan import with_positive_zero
+
 NODE_TYPE = "GlobalMaxPool"
 
 
@@ -10,4 +12,7 @@ def fast(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.max(x, axis=tuple(range(2, x.ndim)), keepdims=True))
 
 
+exact = with_positive_zero(fast)
+
 VERSIONS = {1: fast}
+EXACT = {1: exact}

@@ -3,6 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_nan import with_positive_zero
 from onemodel.kernels._legacy import with_consumed_inputs
 
 NODE_TYPE = "HardSigmoid"
@@ -16,4 +17,7 @@ def fast(x: np.ndarray, *, alpha: float = 0.2, beta: float = 0.5) -> np.ndarray:
     return np.asarray(result, dtype=x.dtype)
 
 
+exact = with_positive_zero(fast)
+
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}
+EXACT = {1: with_consumed_inputs(exact), 6: exact}

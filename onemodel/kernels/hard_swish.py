@@ -3,6 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels._exact_nan import positive_zero
 
 NODE_TYPE = "HardSwish"
 
@@ -16,4 +17,14 @@ def fast(x: np.ndarray) -> np.ndarray:
     return np.asarray(result, dtype=x.dtype)
 
 
+def exact(x: np.ndarray) -> np.ndarray:
+    """As ``fast``; the sign of a zero is decided before it is multiplied."""
+    wide = widen(x)
+    result = np.asarray(wide * (1 / 6))
+    result += 0.5
+    result = positive_zero(np.minimum(np.maximum(result, 0), 1)) * wide
+    return np.asarray(result, dtype=x.dtype)
+
+
 VERSIONS = {14: fast}
+EXACT = {14: exact}

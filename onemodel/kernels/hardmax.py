@@ -21,3 +21,4 @@ def hardmax_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:
 
 
 VERSIONS = {1: hardmax_1, 13: fast}
+EXACT = VERSIONS

@@ -31,3 +31,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

@@ -16,3 +16,4 @@ def fast(x: np.ndarray, *, detect_negative: int = 1, detect_positive: int = 1) -
 
 
 VERSIONS = {10: fast}
+EXACT = VERSIONS

@@ -84,3 +84,4 @@ def label_encoder_1(
 
 
 VERSIONS = {1: label_encoder_1, 2: fast}
+EXACT = VERSIONS

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from onemodel.kernels._exact_nan import with_positive_zero
 from onemodel.kernels._legacy import with_consumed_inputs
 
 NODE_TYPE = "Max"
@@ -14,4 +15,7 @@ def fast(*inputs: np.ndarray) -> np.ndarray:
     return np.asarray(functools.reduce(np.maximum, inputs))
 
 
+exact = with_positive_zero(fast)
+
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}
+EXACT = {1: with_consumed_inputs(exact), 6: exact}

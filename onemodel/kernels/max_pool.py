@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onemodel.kernels._dtypes import lowest
+from onemodel.kernels._exact_nan import with_positive_zero
 from onemodel.kernels._windows import Window, padded, window
 
 NODE_TYPE = "MaxPool"
@@ -180,3 +181,5 @@ def max_pool_1(
 
 VERSIONS = {1: max_pool_1, 8: max_pool_8, 10: fast}
 FIRST_OUTPUT = {8: values, 10: values}
+EXACT = {since: with_positive_zero(kernel) for since, kernel in VERSIONS.items()}
+EXACT_FIRST_OUTPUT = {since: with_positive_zero(kernel) for since, kernel in FIRST_OUTPUT.items()}

@@ -68,3 +68,6 @@ def _in_windows(
 
 
 VERSIONS = {9: fast}
+
+# NumPy writes repeated indices in order.
+EXACT = VERSIONS

@@ -66,3 +66,6 @@ def _suppressed(corners: np.ndarray, order: np.ndarray, most: int, threshold: fl
 
 
 VERSIONS = {10: fast}
+
+# Stable order, single operations; a product of two sides has no order to depend on.
+EXACT = VERSIONS

@@ -11,3 +11,4 @@ def fast(value: Any = None, *, type: Any = None) -> Any:
 
 
 VERSIONS = {15: fast}
+EXACT = VERSIONS

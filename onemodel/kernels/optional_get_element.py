@@ -17,3 +17,4 @@ def fast(value: Any) -> Any:
 
 
 VERSIONS = {15: fast}
+EXACT = VERSIONS

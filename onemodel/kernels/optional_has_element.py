@@ -13,3 +13,4 @@ def fast(value: Any = None) -> np.ndarray:
 
 
 VERSIONS = {15: fast}
+EXACT = VERSIONS

@@ -92,3 +92,4 @@ def pad_1(
 
 
 VERSIONS = {1: pad_1, 2: pad_2, 11: pad_11, 18: fast}
+EXACT = VERSIONS

@@ -27,3 +27,6 @@ def fast(
 
 
 VERSIONS = {10: fast}
+
+# The product is an exact integer; what follows are single operations.
+EXACT = VERSIONS

@@ -103,3 +103,6 @@ VERSIONS = {
     21: quantize_linear_21,
     23: fast,
 }
+
+# A division, a rounding and a saturating cast, of which NaN comes out as the zero point.
+EXACT = VERSIONS

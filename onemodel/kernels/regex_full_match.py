@@ -22,3 +22,4 @@ def fast(x: np.ndarray, *, pattern: str) -> np.ndarray:
 
 
 VERSIONS = {20: fast}
+EXACT = VERSIONS

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_nan import with_positive_zero
 from onemodel.kernels._legacy import with_consumed_inputs
 
 NODE_TYPE = "Relu"
@@ -21,4 +22,7 @@ def fast(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.maximum(x, x.dtype.type(0)))
 
 
+exact = with_positive_zero(fast)
+
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}
+EXACT = {1: with_consumed_inputs(exact), 6: exact}

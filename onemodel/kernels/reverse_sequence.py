@@ -17,3 +17,4 @@ def fast(
 
 
 VERSIONS = {10: fast}
+EXACT = VERSIONS

@@ -20,3 +20,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS

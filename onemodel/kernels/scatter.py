@@ -7,3 +7,4 @@ NODE_TYPE = "Scatter"
 fast = scatter_elements_11
 
 VERSIONS = {9: fast}
+EXACT = VERSIONS

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_nan import positive_zero
 from onemodel.kernels._scatter import scatter
 from onemodel.kernels.gather_elements import along_axis
 
@@ -31,4 +32,18 @@ def scatter_elements_11(
     return fast(data, indices, updates, axis=axis)
 
 
+def exact(
+    data: np.ndarray,
+    indices: np.ndarray,
+    updates: np.ndarray,
+    *,
+    axis: int = 0,
+    reduction: str = "none",
+) -> np.ndarray:
+    """As ``fast``; the max and min of zeros is +0."""
+    result = fast(data, indices, updates, axis=axis, reduction=reduction)
+    return positive_zero(result) if reduction in ("max", "min") else result
+
+
 VERSIONS = {11: scatter_elements_11, 16: fast}
+EXACT = {11: scatter_elements_11, 16: exact}

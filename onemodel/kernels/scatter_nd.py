@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels._exact_nan import positive_zero
 from onemodel.kernels._scatter import scatter
 
 NODE_TYPE = "ScatterND"
@@ -22,4 +23,13 @@ def scatter_nd_11(data: np.ndarray, indices: np.ndarray, updates: np.ndarray) ->
     return fast(data, indices, updates)
 
 
+def exact(
+    data: np.ndarray, indices: np.ndarray, updates: np.ndarray, *, reduction: str = "none"
+) -> np.ndarray:
+    """As ``fast``; the max and min of zeros is +0."""
+    result = fast(data, indices, updates, reduction=reduction)
+    return positive_zero(result) if reduction in ("max", "min") else result
+
+
 VERSIONS = {11: scatter_nd_11, 16: fast}
+EXACT = {11: scatter_nd_11, 16: exact}

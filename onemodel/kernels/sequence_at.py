@@ -11,3 +11,4 @@ def fast(input_sequence: list[np.ndarray], position: np.ndarray) -> np.ndarray:
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

@@ -11,3 +11,4 @@ def fast(*inputs: np.ndarray) -> list[np.ndarray]:
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

@@ -11,3 +11,4 @@ def fast(*, dtype: int | None = None) -> list[np.ndarray]:
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

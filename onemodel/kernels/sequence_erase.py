@@ -13,3 +13,4 @@ def fast(input_sequence: list[np.ndarray], position: np.ndarray | None = None) -
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

@@ -27,3 +27,4 @@ def fast(
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

@@ -22,3 +22,6 @@ def fast(
 
 
 VERSIONS = {17: fast}
+
+# The body is the session's affair.
+EXACT = VERSIONS

@@ -51,3 +51,4 @@ def slice_1(
 
 
 VERSIONS = {1: slice_1, 10: fast}
+EXACT = VERSIONS

@@ -28,3 +28,4 @@ def space_to_depth_1(x: np.ndarray, *, blocksize: int) -> np.ndarray:
 
 
 VERSIONS = {1: space_to_depth_1, 28: fast}
+EXACT = VERSIONS

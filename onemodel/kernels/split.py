@@ -84,3 +84,4 @@ NEEDS_NUM_OUTPUTS = True
 """Before opset 18 equal parts follow from the node's number of outputs: pass it along."""
 
 VERSIONS = {1: split_1, 2: split_2, 13: split_13, 18: fast}
+EXACT = VERSIONS

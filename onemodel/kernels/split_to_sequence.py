@@ -26,3 +26,4 @@ def fast(
 
 
 VERSIONS = {11: fast}
+EXACT = VERSIONS

@@ -13,3 +13,4 @@ def fast(x: np.ndarray) -> np.ndarray:
 
 
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}
+EXACT = VERSIONS

@@ -39,3 +39,4 @@ def fast(
 
 
 VERSIONS = {10: fast}
+EXACT = VERSIONS

@@ -24,3 +24,4 @@ def fast(
 
 
 VERSIONS = {20: fast}
+EXACT = VERSIONS

@@ -15,3 +15,6 @@ def fast(*inputs: np.ndarray) -> np.ndarray:
 
 
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}
+
+# One addition after the other.
+EXACT = VERSIONS

@@ -39,3 +39,4 @@ def fast(
 
 
 VERSIONS = {24: fast}
+EXACT = VERSIONS

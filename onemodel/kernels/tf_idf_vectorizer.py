@@ -78,3 +78,4 @@ def _factors(weights: Sequence[float] | None, indexes: Sequence[int], columns: i
 
 
 VERSIONS = {9: fast}
+EXACT = VERSIONS

@@ -19,3 +19,4 @@ def fast(data: np.ndarray, k: np.ndarray | None = None, *, upper: int = 1) -> np
 
 
 VERSIONS = {14: fast}
+EXACT = VERSIONS

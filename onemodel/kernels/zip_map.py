@@ -28,3 +28,4 @@ def fast(
 
 
 VERSIONS = {1: fast}
+EXACT = VERSIONS
