@@ -12,10 +12,10 @@ for _name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from benchmarks import eager, layers, tracing  # noqa: E402
+from benchmarks import eager, layers, sessions, tracing  # noqa: E402
 from benchmarks.harness import Result, machine, text  # noqa: E402
 
-SUITES = {"eager": eager.run, "layers": layers.run, "tracing": tracing.run}
+SUITES = {"eager": eager.run, "layers": layers.run, "tracing": tracing.run, "sessions": sessions.run}
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 HEAD = """# Benchmarks

@@ -19,6 +19,7 @@ Sci. Comput. 31 (2008), for splitting at a power of two; J. R. Shewchuk (1997) f
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -50,6 +51,12 @@ def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.ndim == 1:
         result = result[..., 0, :]
     return result[..., 0] if b.ndim == 1 else result
+
+
+def multiplier(a: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """``matmul`` by the same matrix ``a`` (m, k) from the left, again and again."""
+    wide = a.astype(_DOUBLE)
+    return lambda b: product(wide, b, a.dtype)
 
 
 def product(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -138,29 +145,29 @@ def _judge(
     The exact sum lies within ``rows * columns`` of ``sums`` (Cauchy and Schwarz).
     """
     lead, (height, width) = result.shape[:-2], result.shape[-2:]
-    rows = np.broadcast_to(rows, (*lead, height)).reshape(-1, height)
-    columns = np.broadcast_to(columns, (*lead, width)).reshape(-1, width)
-    flat_sums, flat_result = sums.reshape(-1, height, width), result.reshape(-1, height, width)
-    step = max(1, _BLOCK // width)
-    bound = scratch("bound", (step, width), sums.dtype)
-    end = scratch("end", (step, width), sums.dtype)
-    other = scratch("other", (step, width), result.dtype)
+    rows = np.broadcast_to(rows, (*lead, height)).reshape(-1, height, 1)
+    columns = np.broadcast_to(columns, (*lead, width)).reshape(-1, 1, width)
+    sums, flat = sums.reshape(-1, height, width), result.reshape(-1, height, width)
+    # Some of the rows of one matrix at once, or several small matrices.
+    tall = min(height, max(1, _BLOCK // width))
+    many = max(1, _BLOCK // (height * width))
+    shape = (min(many, len(flat)), tall, width)
+    bound, end = scratch("bound", shape, _DOUBLE), scratch("end", shape, _DOUBLE)
+    other = scratch("other", shape, result.dtype)
     found = []
-    for batch in range(len(flat_sums)):
-        for start in range(0, height, step):
-            middle = flat_sums[batch, start : start + step]
-            count = len(middle)
-            error = np.multiply(
-                rows[batch, start : start + step, None], columns[batch], out=bound[:count]
-            )
-            low, high = flat_result[batch, start : start + step], other[:count]
-            low[...] = np.subtract(middle, error, out=end[:count])
+    for batch in range(0, len(flat), many):
+        part = slice(batch, batch + many)
+        for start in range(0, height, tall):
+            low = flat[part, start : start + tall]
+            where = np.s_[: low.shape[0], : low.shape[1]]
+            middle, high = sums[part, start : start + tall], other[where]
+            error = np.multiply(rows[part, start : start + tall], columns[part], out=bound[where])
+            low[...] = np.subtract(middle, error, out=end[where])
             high[...] = np.add(middle, error, out=error)
             differ = low != high
             low += result.dtype.type(0)  # so that every zero is +0
             if differ.any():
-                first = (batch * height + start) * width
-                found.append(np.flatnonzero(differ) + first)
+                found.append(np.flatnonzero(differ) + (batch * height + start) * width)
     return np.concatenate(found) if found else None
 
 

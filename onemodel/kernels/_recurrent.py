@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,15 +19,19 @@ class Arithmetic:
     """Who multiplies matrices, and who computes what IEEE 754 does not round."""
 
     matmul: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    multiplier: Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]]
     sigmoid: Activation
     tanh: Activation
     softplus: Activation
     expm1: Activation
 
 
-FAST = Arithmetic(np.matmul, sigmoid, np.tanh, softplus.fast, np.expm1)
+FAST = Arithmetic(
+    np.matmul, lambda a: partial(np.matmul, a), sigmoid, np.tanh, softplus.fast, np.expm1
+)
 EXACT = Arithmetic(
     _exact_product.matmul,
+    _exact_product.multiplier,
     _exact_functions.sigmoid,
     _exact_functions.tanh,
     softplus.exact,

@@ -88,10 +88,10 @@ class _Cell:
         clip: float | None,
         linear_before_reset: bool,
     ) -> None:
-        self.matmul = arithmetic.matmul
         self.hidden = r.shape[-1]
-        self.gates, self.candidate = r[: 2 * self.hidden], r[2 * self.hidden :]
-        self.all = r
+        self.gates = arithmetic.multiplier(r[: 2 * self.hidden])
+        self.candidate = arithmetic.multiplier(r[2 * self.hidden :])
+        self.all = arithmetic.multiplier(r)
         self.after = None if after is None else after[:, None]
         self.functions = functions
         self.clip = clip
@@ -116,15 +116,15 @@ class _Cell:
         n = self.hidden
         f, g = self.functions
         if self.linear_before_reset:
-            product = self.matmul(self.all, h)
+            product = self.all(h)
             smooth = f(self._clipped(x[: 2 * n] + product[: 2 * n]))
             inner = product[2 * n :]
             if self.after is not None:
                 inner = inner + self.after
             inner = inner * smooth[n:]
         else:
-            smooth = f(self._clipped(x[: 2 * n] + self.matmul(self.gates, h)))
-            inner = self.matmul(self.candidate, smooth[n:] * h)
+            smooth = f(self._clipped(x[: 2 * n] + self.gates(h)))
+            inner = self.candidate(smooth[n:] * h)
         update = smooth[:n]
         new = g(self._clipped(x[2 * n :] + inner))
         return new + update * (h - new)

@@ -111,14 +111,13 @@ class _Cell:
         clip: float | None,
         input_forget: bool,
     ) -> None:
-        self.matmul = arithmetic.matmul
         self.hidden = r.shape[-1]
         self.plain = functions is None and p is None and not clip and not input_forget
         self.functions = functions or _recurrent.activations(None, None, None, _DEFAULT, 1)[0]
         self.peepholes = None if p is None else p[:, None]
         self.clip = clip
         self.input_forget = input_forget
-        self.r = np.ascontiguousarray(self.scaled(r))
+        self.recur = arithmetic.multiplier(np.ascontiguousarray(self.scaled(r)))
 
     def scaled(self, weights: np.ndarray) -> np.ndarray:
         """Weights or biases with gates in the first axis, halved where tanh does it all."""
@@ -138,7 +137,7 @@ class _Cell:
         step = self._plain_step if self.plain else self._general_step
         for t in range(steps):
             z = gates[t]
-            z += self.matmul(self.r, h)
+            z += self.recur(h)
             if inside is None:
                 c = step(z, c, y[t])
                 h = y[t]

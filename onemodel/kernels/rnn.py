@@ -78,9 +78,10 @@ def _run(
     inside: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     y = np.empty_like(terms)
+    recur = arithmetic.multiplier(r)
     for t in range(terms.shape[0]):
         z = terms[t]
-        z += arithmetic.matmul(r, h)
+        z += recur(h)
         if clip:
             np.clip(z, -clip, clip, out=z)
         new = function(z)
