@@ -47,34 +47,40 @@ def dense(sparse: onnx.SparseTensorProto) -> np.ndarray:
     return result
 
 
-def subgraph(graph: onnx.GraphProto, opsets: dict[str, int]) -> Callable[..., tuple]:
+def subgraph(
+    graph: onnx.GraphProto, opsets: dict[str, int], exact: bool = False
+) -> Callable[..., tuple]:
     """A graph attribute as a function of its inputs."""
-    return lambda *inputs: tuple(run_graph(graph, opsets, inputs))
+    return lambda *inputs: tuple(run_graph(graph, opsets, inputs, exact))
 
 
-def run_node(node: onnx.NodeProto, opsets: dict[str, int], inputs: Sequence[Any]) -> tuple:
+def run_node(
+    node: onnx.NodeProto, opsets: dict[str, int], inputs: Sequence[Any], exact: bool = False
+) -> tuple:
     """All outputs the kernel computes."""
-    kernel = _table.find(node.op_type, opsets.get(node.domain, 1), node.domain)
+    kernel = _table.find(node.op_type, opsets.get(node.domain, 1), node.domain, exact=exact)
     if kernel is None:
         raise NoKernelError(f"{node.domain}::{node.op_type}")
     attributes = {a.name: attribute(a) for a in node.attribute}
     for name, value in attributes.items():
         if isinstance(value, onnx.GraphProto):
-            attributes[name] = subgraph(value, opsets)
+            attributes[name] = subgraph(value, opsets, exact)
     if "num_outputs" in inspect.signature(kernel).parameters:
         attributes.setdefault("num_outputs", len(node.output))
     result = kernel(*inputs, **attributes)
     return result if isinstance(result, tuple) else (result,)
 
 
-def run_model(model: onnx.ModelProto, inputs: Sequence[Any]) -> list:
+def run_model(model: onnx.ModelProto, inputs: Sequence[Any], exact: bool = False) -> list:
     """The graph's outputs; inputs follow ``model.graph.input``."""
     opsets = {entry.domain: entry.version for entry in model.opset_import}
     opsets.setdefault("", opsets.get("ai.onnx", 1))
-    return run_graph(model.graph, opsets, inputs)
+    return run_graph(model.graph, opsets, inputs, exact)
 
 
-def run_graph(graph: onnx.GraphProto, opsets: dict[str, int], inputs: Sequence[Any]) -> list:
+def run_graph(
+    graph: onnx.GraphProto, opsets: dict[str, int], inputs: Sequence[Any], exact: bool = False
+) -> list:
     """The outputs of one graph."""
     values: dict[str, Any] = {"": None}
     for tensor in graph.initializer:
@@ -82,7 +88,7 @@ def run_graph(graph: onnx.GraphProto, opsets: dict[str, int], inputs: Sequence[A
     for declared, given in zip(graph.input, inputs, strict=False):
         values[declared.name] = given
     for node in graph.node:
-        outputs = run_node(node, opsets, [values[name] for name in node.input])
+        outputs = run_node(node, opsets, [values[name] for name in node.input], exact)
         for name, value in zip(node.output, outputs, strict=False):
             values[name] = value
     return [values[output.name] for output in graph.output]
