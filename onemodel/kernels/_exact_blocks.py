@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from onemodel.kernels._dtypes import is_narrow
+from onemodel.kernels._dtypes import is_float, is_narrow
 from onemodel.kernels._scratch import scratch
 
 Rows = Sequence[np.ndarray]
@@ -42,11 +42,14 @@ def in_blocks(
 
     Raises:
         TypeError: the first input is no float16, bfloat16, float32 or float64 array.
+        ValueError: ``out`` does not fit.
     """
     first = inputs[0]
-    if first.dtype.kind != "f" and not is_narrow(first.dtype):
+    if not is_float(first.dtype):
         raise TypeError(f"exact functions are for floating dtypes, not {first.dtype.name}")
     result = np.empty(first.shape, first.dtype) if out is None else out
+    if (result.shape, result.dtype) != (first.shape, first.dtype) or not result.flags.c_contiguous:
+        raise ValueError(f"out must be a contiguous {first.dtype.name} array of {first.shape}")
     sources = [np.ascontiguousarray(array).reshape(-1) for array in inputs]
     target = result.reshape(-1)
     block = min(BLOCK, max(target.size, 1))
@@ -93,3 +96,15 @@ def power_of_two(exponent: np.ndarray, out: np.ndarray) -> None:
     bits = out.view(np.int64)
     np.add(exponent, 1023, out=bits)
     np.left_shift(bits, 52, out=bits)
+
+
+def positive_part(x: np.ndarray, out: np.ndarray) -> None:
+    """max(x, 0), of which a zero is +0: the larger of +0 and -0 may be either."""
+    np.maximum(x, 0.0, out=out)
+    out += 0.0
+
+
+def negative_part(x: np.ndarray, out: np.ndarray) -> None:
+    """min(x, 0), of which a zero is +0: the smaller of +0 and -0 may be either."""
+    np.minimum(x, 0.0, out=out)
+    out += 0.0

@@ -45,9 +45,9 @@ def parts(value: int, places: list[int]) -> tuple[float, ...]:
     return (*found, value / ONE)
 
 
-def _inverse_tangent(numerator: int, denominator: int, sign: int) -> int:
-    """atan (``sign`` -1) or atanh (``sign`` +1) of a fraction below 1/2, by its series."""
-    power = ONE * numerator // denominator
+def _inverse_tangent(numerator: int, denominator: int, sign: int, one: int = ONE) -> int:
+    """atan (``sign`` -1) or atanh (``sign`` +1) of a fraction up to 1/2, by its series."""
+    power = one * numerator // denominator
     total, n = 0, 1
     while power:
         total += power // n if sign > 0 or n % 4 == 1 else -(power // n)
@@ -57,9 +57,10 @@ def _inverse_tangent(numerator: int, denominator: int, sign: int) -> int:
 
 
 @functools.cache
-def pi() -> int:
-    """pi by Machin's formula, 16 atan(1/5) - 4 atan(1/239)."""
-    return 16 * _inverse_tangent(1, 5, -1) - 4 * _inverse_tangent(1, 239, -1)
+def pi(places: int = _PLACES) -> int:
+    """pi by Machin's formula, 16 atan(1/5) - 4 atan(1/239), in units of 2**-places."""
+    one = 1 << places
+    return 16 * _inverse_tangent(1, 5, -1, one) - 4 * _inverse_tangent(1, 239, -1, one)
 
 
 @functools.cache
@@ -94,10 +95,19 @@ def powers_of_two(steps: int) -> tuple[int, ...]:
     return tuple(values)
 
 
-def sine_and_cosine(angle: int) -> tuple[int, int]:
-    """sin and cos of a fixed-point angle, by their series."""
-    sums = [0, 0]
-    term, n = ONE, 0
+def sines(steps: int) -> list[int]:
+    """sin(2 pi j / steps) for j below ``steps``, a multiple of four; zeros and ones are exact."""
+    sine, cosine = _sine_and_cosine(2 * pi() // steps)
+    quarter, s, c = [0], 0, ONE
+    for _ in range(steps // 4 - 1):
+        s, c = (s * cosine + c * sine) // ONE, (c * cosine - s * sine) // ONE
+        quarter.append(s)
+    half = [*quarter, ONE, *quarter[:0:-1]]
+    return half + [-value for value in half]
+
+
+def _sine_and_cosine(angle: int) -> tuple[int, int]:
+    sums, term, n = [0, 0], ONE, 0
     while term:
         sums[n % 2] += term if n % 4 < 2 else -term
         n += 1

@@ -88,6 +88,9 @@ def _reduced(
     p += r
     integer, index = shifted.view(np.int64), k.view(np.int64)
     np.bitwise_and(integer, _STEPS - 1, out=index)
+    if low is not None:
+        np.take(tables.rest, index, out=r, mode="wrap")
+        p += r
     return p, integer, index
 
 
@@ -96,7 +99,7 @@ _EXPM1_TERMS = (1 / 120, *_EXP_TERMS)
 
 
 def exp_core(x: np.ndarray, out: np.ndarray, rows: Rows, low: np.ndarray | None = None) -> None:
-    """exp(x), or exp(x + low) for a low part below 2**-40; within 1 unit in the last place.
+    """exp(x) within 1 unit in the last place, or exp(x + low) within 0.51, |low| < 2**-40.
 
     Overflows to infinity and underflows gradually, rounding once. Uses 5 rows.
     """

@@ -11,7 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from onemodel.kernels import _exact_exp, _exact_log
+from onemodel.kernels import (
+    _exact_activations,
+    _exact_arcs,
+    _exact_erf,
+    _exact_exp,
+    _exact_log,
+    _exact_pow,
+    _exact_trigonometry,
+)
 from onemodel.kernels._exact_blocks import in_blocks
 
 
@@ -75,6 +83,83 @@ def softplus(x: np.ndarray) -> np.ndarray:
     return in_blocks(_exact_log.softplus_core, x)
 
 
+def sin(x: np.ndarray) -> np.ndarray:
+    """The sine, of radians of any size."""
+    return in_blocks(_exact_trigonometry.sin_core, x)
+
+
+def cos(x: np.ndarray) -> np.ndarray:
+    """The cosine, of radians of any size."""
+    return in_blocks(_exact_trigonometry.cos_core, x)
+
+
+def tan(x: np.ndarray) -> np.ndarray:
+    """The tangent, of radians of any size."""
+    return in_blocks(_exact_trigonometry.tan_core, x)
+
+
+def asin(x: np.ndarray) -> np.ndarray:
+    """The inverse sine; NaN beyond -1 and 1."""
+    return in_blocks(_exact_arcs.asin_core, x)
+
+
+def acos(x: np.ndarray) -> np.ndarray:
+    """The inverse cosine; NaN beyond -1 and 1."""
+    return in_blocks(_exact_arcs.acos_core, x)
+
+
+def atan(x: np.ndarray) -> np.ndarray:
+    """The inverse tangent."""
+    return in_blocks(_exact_arcs.atan_core, x)
+
+
+def erf(x: np.ndarray) -> np.ndarray:
+    """The error function."""
+    return in_blocks(_exact_erf.erf_core, x)
+
+
+def pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x**y with broadcasting, in the dtype of ``x``; special cases as IEEE 754's pow.
+
+    ``y`` may have any real dtype and is read as float64.
+    """
+    if y.size == 1 and x.ndim >= y.ndim and _exact_pow.is_short(float(y.item())):
+        return in_blocks(_exact_pow.short_core, x, exponent=float(y.item()))
+    return in_blocks(_exact_pow.pow_core, *np.broadcast_arrays(x, y))
+
+
+def gelu(x: np.ndarray, approximate: bool = False) -> np.ndarray:
+    """x times the normal distribution function, or its form with tanh."""
+    if approximate:
+        return in_blocks(_exact_erf.gelu_tanh_core, x)
+    return in_blocks(_exact_erf.gelu_core, x, short=x.dtype != np.float64)
+
+
+def elu(x: np.ndarray, alpha: float, gamma: float = 1.0) -> np.ndarray:
+    """gamma (x above zero, else alpha (e**x - 1))."""
+    return in_blocks(_exact_activations.elu_core, x, alpha=alpha, gamma=gamma)
+
+
+def celu(x: np.ndarray, alpha: float) -> np.ndarray:
+    """max(0, x) + min(0, alpha (e**(x / alpha) - 1))."""
+    return in_blocks(_exact_activations.celu_core, x, alpha=alpha)
+
+
+def mish(x: np.ndarray) -> np.ndarray:
+    """x tanh(log(1 + e**x))."""
+    return in_blocks(_exact_activations.mish_core, x)
+
+
+def swish(x: np.ndarray, alpha: float = 1.0) -> np.ndarray:
+    """x sigmoid(alpha x)."""
+    return in_blocks(_exact_activations.swish_core, x, alpha=alpha)
+
+
+def swi_glu(a: np.ndarray, b: np.ndarray, alpha: float = 1.0) -> np.ndarray:
+    """a sigmoid(alpha a) b, for equal shapes."""
+    return in_blocks(_exact_activations.swi_glu_core, a, b, alpha=alpha)
+
+
 def exp64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """e**x of a float64 array; ``out`` is contiguous and may be ``x``."""
     return in_blocks(_exact_exp.exp_core, x, out=out)
@@ -93,3 +178,13 @@ def tanh64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 def sigmoid64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """1 / (1 + e**-x) of a float64 array; ``out`` is contiguous and may be ``x``."""
     return in_blocks(_exact_exp.sigmoid_core, x, out=out)
+
+
+def erf64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The error function of a float64 array; ``out`` is contiguous and may be ``x``."""
+    return in_blocks(_exact_erf.erf_core, x, out=out)
+
+
+def expm1_64(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """e**x - 1 of a float64 array; ``out`` is contiguous and may be ``x``."""
+    return in_blocks(_exact_exp.expm1_core, x, out=out)

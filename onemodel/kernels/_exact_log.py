@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onemodel.kernels import _exact_constants as constants
-from onemodel.kernels._exact_blocks import Rows, power_of_two
+from onemodel.kernels._exact_blocks import Rows, positive_part, power_of_two
 from onemodel.kernels._exact_exp import exp_core
 
 _INDEX_BITS = 7
@@ -34,7 +34,7 @@ _SMALLEST_NORMAL = 2.0**-1022
 
 
 @dataclass(frozen=True)
-class _Tables:
+class Tables:
     """c, and -log(c) in two parts, by the leading bits of m; log(2) in two parts.
 
     The high parts are multiples of 2**-40, so that k log(2) - log(c) has an exact high part.
@@ -48,7 +48,7 @@ class _Tables:
 
 
 @functools.cache
-def _tables() -> _Tables:
+def tables() -> Tables:
     steps = np.arange(1 << _INDEX_BITS, dtype=np.int64) * _STEP + _FIRST
     middles = (steps + _STEP // 2).view(np.float64)
     found, high, low = [], [], []
@@ -62,7 +62,7 @@ def _tables() -> _Tables:
         low.append(sign * parts[1])
     ln2_high, ln2_low = constants.parts(constants.ln2(), [40])
     table = constants.float_table
-    return _Tables(table(found), table(high), table(low), ln2_high, ln2_low)
+    return Tables(table(found), table(high), table(low), ln2_high, ln2_low)
 
 
 def log_core(x: np.ndarray, out: np.ndarray, rows: Rows, low: np.ndarray | None = None) -> None:
@@ -88,16 +88,16 @@ def _log_normal(
     x: np.ndarray, out: np.ndarray, rows: Rows, low: np.ndarray | None, shift: np.ndarray | int
 ) -> None:
     """log((x + low) / 2**shift) of positive normal x; a shifted x has no low part."""
-    tables = _tables()
+    known = tables()
     r, c, table, t, k = rows[:5]
     bits, exponent, index = c.view(np.int64), k.view(np.int64), t.view(np.int64)
     np.subtract(x.view(np.int64), _FIRST, out=bits)
     np.right_shift(bits, 52, out=exponent)
     np.bitwise_and(bits, (1 << 52) - 1, out=index)
     index >>= 52 - _INDEX_BITS
-    np.take(tables.high, index, out=out, mode="wrap")
-    np.take(tables.low, index, out=table, mode="wrap")
-    np.take(tables.c, index, out=c, mode="wrap")
+    np.take(known.high, index, out=out, mode="wrap")
+    np.take(known.low, index, out=table, mode="wrap")
+    np.take(known.c, index, out=c, mode="wrap")
     # r = (head c - 1) + (tail c + low c): two exact products, an exact difference.
     np.left_shift(exponent, 52, out=t.view(np.int64))
     np.subtract(x.view(np.int64), t.view(np.int64), out=r.view(np.int64))
@@ -116,9 +116,9 @@ def _log_normal(
     exponent -= shift
     k[...] = exponent
     # (k log(2) - log(c)) + (r + (r**2 q + low parts))
-    np.multiply(k, tables.ln2_high, out=t)
+    np.multiply(k, known.ln2_high, out=t)
     out += t
-    k *= tables.ln2_low
+    k *= known.ln2_low
     table += k
     np.multiply(r, _TERMS[0], out=t)
     for term in _TERMS[1:]:
@@ -128,6 +128,18 @@ def _log_normal(
     t += table
     t += r
     out += t
+
+
+def reduced(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """``(k, index of c, head, tail)`` of positive finite x = 2**k (head + tail)."""
+    small = x < _SMALLEST_NORMAL
+    normal = np.where(small, x * 2.0**54, x)
+    bits = normal.view(np.int64) - _FIRST
+    exponent = bits >> 52
+    index = (bits & ((1 << 52) - 1)) >> (52 - _INDEX_BITS)
+    bits = normal.view(np.int64) - (exponent << 52)
+    head = np.bitwise_and(bits, _HEAD).view(np.float64)
+    return (exponent - 54 * small).astype(np.float64), index, head, bits.view(np.float64) - head
 
 
 def log1p_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
@@ -154,7 +166,8 @@ def softplus_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     np.copysign(x, -1.0, out=t)
     exp_core(t, e, rows)
     log1p_core(e, out, rows)
-    out += np.where(x > 0, x, 0.0)
+    positive_part(x, t)
+    out += t
 
 
 def asinh_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from onemodel.kernels import _exact_functions
+
 NODE_TYPE = "Asin"
 
 
@@ -10,4 +12,10 @@ def fast(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.arcsin(x))
 
 
+def exact(x: np.ndarray) -> np.ndarray:
+    """As ``fast``, with the same bits on every machine."""
+    return _exact_functions.asin(x)
+
+
 VERSIONS = {7: fast}
+EXACT = {7: exact}

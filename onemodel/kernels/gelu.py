@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._special import gelu
 
@@ -14,9 +15,19 @@ def fast(x: np.ndarray, *, approximate: str = "none") -> np.ndarray:
     Raises:
         ValueError: another form.
     """
+    return gelu(widen(x), _by_tanh(approximate)).astype(x.dtype, copy=False)
+
+
+def _by_tanh(approximate: str) -> bool:
     if approximate not in ("none", "tanh"):
         raise ValueError(f"Gelu: approximate={approximate!r}; write 'none' or 'tanh'")
-    return gelu(widen(x), approximate == "tanh").astype(x.dtype, copy=False)
+    return approximate == "tanh"
+
+
+def exact(x: np.ndarray, *, approximate: str = "none") -> np.ndarray:
+    """As ``fast``, with the same bits on every machine."""
+    return _exact_functions.gelu(x, _by_tanh(approximate))
 
 
 VERSIONS = {20: fast}
+EXACT = {20: exact}

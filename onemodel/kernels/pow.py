@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from onemodel.kernels import _exact_functions
+from onemodel.kernels._cast import exact_cast
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._legacy import with_axis_broadcast
 
@@ -33,4 +35,20 @@ def _integer_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(np.power(x.astype(np.float64), y.astype(np.float64))).astype(x.dtype)
 
 
+def exact(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """As ``fast``, with the same bits on every machine.
+
+    A fractional or negative power of an integer is cut off toward zero and saturates.
+    """
+    if x.dtype.kind not in "iub":
+        if y.size == 1 and x.ndim >= y.ndim and y.item() == 2:
+            return np.asarray(np.square(x))  # rounds once in any dtype
+        return _exact_functions.pow(x, y)
+    if y.dtype.kind in "iub" and not (y < 0).any():
+        return _integer_power(x, y)
+    wide = _exact_functions.pow(x.astype(np.float64), y)
+    return exact_cast(wide, x.dtype)
+
+
 VERSIONS = {1: with_axis_broadcast(fast), 7: fast}
+EXACT = {1: with_axis_broadcast(exact), 7: exact}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 
 NODE_TYPE = "Selu"
@@ -32,4 +33,23 @@ def selu_1(
     return fast(x, alpha=alpha, gamma=gamma)
 
 
+def exact(
+    x: np.ndarray, *, alpha: float = 1.6732631921768188, gamma: float = 1.0507010221481323
+) -> np.ndarray:
+    """As ``fast``, with the same bits on every machine."""
+    return _exact_functions.elu(x, alpha, gamma)
+
+
+def exact_1(
+    x: np.ndarray,
+    *,
+    alpha: float = 1.6732,
+    gamma: float = 1.0507,
+    consumed_inputs: Sequence[int] | None = None,
+) -> np.ndarray:
+    """Opset 1: shorter constants."""
+    return exact(x, alpha=alpha, gamma=gamma)
+
+
 VERSIONS = {1: selu_1, 6: fast}
+EXACT = {1: exact_1, 6: exact}

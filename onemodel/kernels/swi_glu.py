@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onemodel.kernels import swish
+from onemodel.kernels import _exact_functions, swish
 
 NODE_TYPE = "SwiGLU"
 
@@ -13,9 +13,20 @@ def fast(a: np.ndarray, b: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
     Raises:
         ValueError: the shapes differ.
     """
-    if a.shape != b.shape:
-        raise ValueError(f"SwiGLU: shapes {a.shape} and {b.shape} differ; it does not broadcast")
+    _refuse_broadcasting(a, b)
     return np.asarray(swish.fast(a, alpha=alpha) * b)
 
 
+def _refuse_broadcasting(a: np.ndarray, b: np.ndarray) -> None:
+    if a.shape != b.shape:
+        raise ValueError(f"SwiGLU: shapes {a.shape} and {b.shape} differ; it does not broadcast")
+
+
+def exact(a: np.ndarray, b: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
+    """As ``fast``, with the same bits on every machine."""
+    _refuse_broadcasting(a, b)
+    return _exact_functions.swi_glu(a, b, alpha)
+
+
 VERSIONS = {28: fast}
+EXACT = {28: exact}
