@@ -24,6 +24,8 @@ _SMALL_FLOATS = frozenset(
     dtype for code, dtype in NUMPY_DTYPES.items() if dtype.name.startswith("float") and code > 16
 )
 
+_INT32 = (-(2**31), 2**31 - 1)
+
 _SPECIAL = {"nan": "NaN", "inf": "INF", "-inf": "-INF"}
 """ONNX spells these out; float32 comes with the 8 digits that ONNX Runtime prints."""
 
@@ -56,6 +58,8 @@ def exact_cast(
     limits = integer_range(dtype)
     if limits is None or not (is_float(x.dtype) or x.dtype in _SMALL_FLOATS):
         return cast(canonical_nan(x), dtype, saturate, round_mode)
+    if dtype.kind == "V":  # of less than a byte: the standard keeps the low bits
+        return to_integer(x.astype(np.float64), np.dtype(np.int32), _INT32).astype(dtype)
     return to_integer(x.astype(np.float64), dtype, limits)
 
 
@@ -65,9 +69,9 @@ def to_integer(x: np.ndarray, dtype: np.dtype, limits: tuple[int, int]) -> np.nd
     # highest + 1 is a power of two, which float64 holds where it may not hold highest.
     above, below = np.asarray(x >= float(highest + 1)), np.asarray(x < float(lowest))
     inside = np.asarray(np.where(above | below | (x != x), 0.0, x))
-    wide = np.asarray(inside.astype(dtype if dtype.kind in "iu" else np.int32))
-    wide[above], wide[below] = highest, lowest
-    return wide.astype(dtype, copy=False)
+    result = np.asarray(inside.astype(dtype))
+    result[above], result[below] = highest, lowest
+    return result
 
 
 def _narrowest(x: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_functions import power
 from onemodel.kernels._exact_sum import total, wide
 from onemodel.kernels.lp_pool import norm_root, powers
 
@@ -18,8 +18,8 @@ def fast(x: np.ndarray, *, p: float = 2) -> np.ndarray:
 
 def exact(x: np.ndarray, *, p: float = 2) -> np.ndarray:
     """As :func:`fast`, in float64 and rounded once."""
-    sums = total(powers(wide(x), p, power), range(2, x.ndim), keepdims=True)
-    return norm_root(sums, p, power).astype(x.dtype)
+    sums = total(powers(wide(x), p, _exact_functions.pow), range(2, x.ndim), keepdims=True)
+    return norm_root(sums, p, _exact_functions.pow).astype(x.dtype)
 
 
 VERSIONS = {1: fast}

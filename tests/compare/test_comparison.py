@@ -348,7 +348,9 @@ def test_eager_code_is_not_asked_for_by_default_where_there_is_none():
 
 
 def test_an_unknown_engine_is_refused_before_anything_runs():
-    words = "no engine named 'onnxruntim'; there are eager, session, session:passes, session:exact, "
+    words = (
+        "no engine named 'onnxruntim'; there are eager, session, session:passes, session:exact, "
+    )
     with pytest.raises(ValueError, match=words):
         compare(mlp(), {"x": X}, against=("session", "onnxruntime", "onnxruntim"))
 
