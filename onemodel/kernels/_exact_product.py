@@ -234,7 +234,8 @@ def _write_special(left: np.ndarray, right: np.ndarray, result: np.ndarray) -> N
     minus = meet(left == np.inf, right < 0) | meet(left == -np.inf, right > 0)
     minus |= meet(left > 0, right == -np.inf) | meet(left < 0, right == np.inf)
     nan = meet(np.isinf(left), right == 0) | meet(left == 0, np.isinf(right))
-    nan |= np.isnan(left).any(axis=-1)[..., None] | np.isnan(right).any(axis=-2)[..., None, :]
+    nan |= np.asarray(np.isnan(left).any(axis=-1))[..., None]
+    nan |= np.asarray(np.isnan(right).any(axis=-2))[..., None, :]
     nan |= plus & minus
     result[plus] = np.inf
     result[minus] = -np.inf

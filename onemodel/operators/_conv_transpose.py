@@ -9,8 +9,8 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
-from onemodel.kernels import conv as conv_kernel
 from onemodel.kernels import conv_transpose as kernel
+from onemodel.kernels._correlate import correlate
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._windows import Window
 from onemodel.operators._conv import fixed_sizes, weight_gradient
@@ -129,7 +129,7 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[np.ndarray | Non
     )  # fmt: skip
     grads: list[np.ndarray | None] = [None] * len(record.needs)
     if record.needs[0]:
-        grads[0] = conv_kernel.correlate(gradient, w, groups, view).reshape(input.shape)
+        grads[0] = correlate(gradient, w, groups, view).reshape(input.shape)
     if record.needs[1]:
         grads[1] = weight_gradient(gradient, x, groups, view).reshape(w.shape)
     if len(grads) > 2 and record.needs[2]:
