@@ -24,8 +24,6 @@ _SMALL_FLOATS = frozenset(
     dtype for code, dtype in NUMPY_DTYPES.items() if dtype.name.startswith("float") and code > 16
 )
 
-_INT32 = (-(2**31), 2**31 - 1)
-
 _SPECIAL = {"nan": "NaN", "inf": "INF", "-inf": "-INF"}
 """ONNX spells these out; float32 comes with the 8 digits that ONNX Runtime prints."""
 
@@ -52,25 +50,27 @@ def cast(
 def exact_cast(
     x: np.ndarray, dtype: np.dtype, saturate: bool = True, round_mode: str = "up"
 ) -> np.ndarray:
-    """:func:`cast` where processors agree: floats saturate to integers, NaN becomes zero."""
+    """:func:`cast` where processors agree: floats saturate to integers, NaN becomes zero.
+
+    To the integers below 8 bits ONNX drops the high bits; they are those of int64 here.
+    """
     if x.dtype == dtype:
         return x
-    limits = integer_range(dtype)
-    if limits is None or not (is_float(x.dtype) or x.dtype in _SMALL_FLOATS):
+    if integer_range(dtype) is None or not (is_float(x.dtype) or x.dtype in _SMALL_FLOATS):
         return cast(canonical_nan(x), dtype, saturate, round_mode)
-    if dtype.kind == "V":  # of less than a byte: the standard keeps the low bits
-        return to_integer(x.astype(np.float64), np.dtype(np.int32), _INT32).astype(dtype)
-    return to_integer(x.astype(np.float64), dtype, limits)
+    if dtype.kind == "V":
+        return _to_integer(x, np.dtype(np.int64)).astype(dtype)
+    return _to_integer(x, dtype)
 
 
-def to_integer(x: np.ndarray, dtype: np.dtype, limits: tuple[int, int]) -> np.ndarray:
-    """A float64 array cut off toward zero, to the nearest of ``limits`` beyond them; NaN to 0."""
-    lowest, highest = limits
-    # highest + 1 is a power of two, which float64 holds where it may not hold highest.
-    above, below = np.asarray(x >= float(highest + 1)), np.asarray(x < float(lowest))
-    inside = np.asarray(np.where(above | below | (x != x), 0.0, x))
-    result = np.asarray(inside.astype(dtype))
-    result[above], result[below] = highest, lowest
+def _to_integer(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Cut off toward zero, to the limits of ``dtype`` beyond them; NaN as 0."""
+    limits = np.iinfo(dtype)
+    wide = x.astype(np.float64)
+    # limits.max + 1 is a power of two, which float64 holds where it may not hold limits.max.
+    above, below = np.asarray(wide >= limits.max + 1.0), np.asarray(wide < float(limits.min))
+    result = np.asarray(np.where(above | below | (wide != wide), 0.0, wide).astype(dtype))
+    result[above], result[below] = limits.max, limits.min
     return result
 
 

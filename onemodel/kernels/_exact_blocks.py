@@ -25,8 +25,8 @@ Core = Callable[..., None]
 BLOCK = 16384
 """Elements per block: the rows in use stay in the second level cache."""
 
-_ROWS = 18
-"""Work rows for the hungriest core, pow."""
+_ROWS = 12
+"""Work rows for the hungriest cores, softplus and acosh."""
 
 _FLOAT64 = np.dtype(np.float64)
 
