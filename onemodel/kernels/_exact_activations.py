@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from onemodel.kernels._exact_blocks import Rows, negative_part, positive_part
-from onemodel.kernels._exact_exp import exp_core, expm1_core, sigmoid_core
+from onemodel.kernels._exact_exp import exp_core, expm1_unsigned, sigmoid_core
 
 
 def elu_core(x: np.ndarray, out: np.ndarray, rows: Rows, alpha: float, gamma: float = 1.0) -> None:
     """gamma (x above zero, else alpha (exp(x) - 1)). Uses 7 rows."""
     part = rows[6]
     negative_part(x, part)
-    expm1_core(part, out, rows)
+    expm1_unsigned(part, out, rows)
     out *= alpha
     positive_part(x, part)
     out += part  # one of the two is zero
@@ -28,7 +28,7 @@ def celu_core(x: np.ndarray, out: np.ndarray, rows: Rows, alpha: float) -> None:
     part = rows[6]
     negative_part(x, part)
     part /= alpha
-    expm1_core(part, out, rows)
+    expm1_unsigned(part, out, rows)
     out *= alpha
     positive_part(x, part)
     out += part

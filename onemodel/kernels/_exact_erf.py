@@ -18,7 +18,7 @@ import numpy as np
 
 from onemodel.kernels import _exact_constants as constants
 from onemodel.kernels._exact_blocks import Rows
-from onemodel.kernels._exact_exp import exp_core, expm1_core, sigmoid_core
+from onemodel.kernels._exact_exp import exp_core, expm1_unsigned, sigmoid_core
 
 _ONE = constants.ONE
 _OCTAVES, _PER_OCTAVE_BITS = 5, 7
@@ -129,7 +129,7 @@ def erf_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     np.fmin(y, _MOST, out=y)
     np.multiply(y, y, out=out)
     np.negative(out, out=out)
-    expm1_core(out, e, rows)
+    expm1_unsigned(out, e, rows)
     index = _difference(y, out, rows)
     part = rows[1]
     np.take(_tables().less_one_rest, index, out=part, mode="wrap")

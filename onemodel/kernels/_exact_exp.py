@@ -152,7 +152,13 @@ def exp_scaled(
 
 
 def expm1_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
-    """exp(x) - 1, within 1.5 units in the last place, also near zero. Uses 6 rows.
+    """exp(x) - 1, within 1.5 units in the last place, also near zero. Uses 6 rows."""
+    expm1_unsigned(x, out, rows)
+    np.copysign(out, x, out=out)  # x and the result are zero together, and -0 is kept
+
+
+def expm1_unsigned(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
+    """The same but for the sign of a zero, for cores that set it themselves. Uses 6 rows.
 
     (s - 1) + s p with s = 2**(k / 512) in two parts: s - 1 is exact where it cancels.
     """
@@ -178,15 +184,14 @@ def _expm1_ordinary(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     p *= scale
     np.subtract(scale, 1.0, out=out)
     out += p
-    np.copysign(out, x, out=out)  # x and the result are zero together, and -0 is kept
 
 
 def tanh_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     """tanh(x) = -e / (2 + e) with e = expm1(-2 |x|); within 3.5 units. Uses 7 rows."""
     t = rows[6]
-    np.copysign(x, -1.0, out=t)
-    t += t
-    expm1_core(t, out, rows)
+    np.abs(x, out=t)
+    t *= -2.0
+    expm1_unsigned(t, out, rows)
     np.add(out, 2.0, out=t)
     out /= t
     np.copysign(out, x, out=out)
@@ -208,7 +213,7 @@ def sinh_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     """(e + e / (e + 1)) / 2 with e = expm1(|x|); within 2.5 units. Uses 8 rows."""
     size, t = rows[6], rows[7]
     np.abs(x, out=size)
-    expm1_core(size, out, rows)
+    expm1_unsigned(size, out, rows)
     np.add(out, 1.0, out=t)
     np.divide(out, t, out=t)
     out += t
