@@ -15,7 +15,12 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
 from benchmarks import eager, layers, sessions, tracing  # noqa: E402
 from benchmarks.harness import Result, machine, text  # noqa: E402
 
-SUITES = {"eager": eager.run, "layers": layers.run, "tracing": tracing.run, "sessions": sessions.run}
+SUITES = {
+    "eager": eager.run,
+    "layers": layers.run,
+    "tracing": tracing.run,
+    "sessions": sessions.run,
+}
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 HEAD = """# Benchmarks

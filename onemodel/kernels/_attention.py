@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions, mat_mul
-from onemodel.kernels._exact_sum import total
+from onemodel.kernels import mat_mul
+from onemodel.kernels.exact import functions as exact_functions
+from onemodel.kernels.exact.sum import total
 
 
 def _sum_rows(x: np.ndarray) -> np.ndarray:
@@ -33,7 +34,7 @@ class Arithmetic:
 
 
 FAST = Arithmetic(mat_mul.fast, np.exp, np.tanh, _sum_rows)
-EXACT = Arithmetic(mat_mul.exact, _exact_functions.exp, _exact_functions.tanh, _sum_rows_exactly)
+EXACT = Arithmetic(mat_mul.exact, exact_functions.exp, exact_functions.tanh, _sum_rows_exactly)
 
 
 def split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:

@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 
 from onemodel.kernels._dtypes import BFLOAT16, NUMPY_DTYPES, STRING, is_float
-from onemodel.kernels._exact_nan import canonical_nan
 from onemodel.kernels._quantize import integer_range
+from onemodel.kernels.exact.nan import canonical_nan
 
 _E8M0 = NUMPY_DTYPES.get(24)
 """float8e8m0, a power of two without sign; None where ml_dtypes is too old for it."""

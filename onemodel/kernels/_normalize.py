@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import sum as exact_sum
 
 
 def normalized_groups(
@@ -47,19 +47,19 @@ def exact_groups(
         raise ValueError(f"{channels} channels do not divide into {groups} groups")
     if not x.size:
         return x.copy()
-    rows = _exact_sum.wide(x).reshape(batch * groups, -1)
+    rows = exact_sum.wide(x).reshape(batch * groups, -1)
     result = exact_rows(rows, epsilon)[0].reshape(x.shape)
     channel = (-1,) + (1,) * (x.ndim - 2)
-    result *= _exact_sum.wide(scale).reshape(channel)
-    result += _exact_sum.wide(bias).reshape(channel)
+    result *= exact_sum.wide(scale).reshape(channel)
+    result += exact_sum.wide(bias).reshape(channel)
     return result.astype(x.dtype)
 
 
 def exact_rows(rows: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normalised float64 rows, their means and the reciprocals of their deviations."""
-    mean = _exact_sum.mean(rows, (1,), keepdims=True)
+    mean = exact_sum.mean(rows, (1,), keepdims=True)
     centred = rows - mean
-    variance = _exact_sum.mean(np.square(centred), (1,), keepdims=True)
+    variance = exact_sum.mean(np.square(centred), (1,), keepdims=True)
     inverse = np.reciprocal(np.sqrt(variance + epsilon))
     centred *= inverse
     return centred, mean, inverse

@@ -8,8 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions, _exact_product, hard_sigmoid, softplus
+from onemodel.kernels import hard_sigmoid, softplus
 from onemodel.kernels._special import sigmoid
+from onemodel.kernels.exact import functions as exact_functions
+from onemodel.kernels.exact import product as exact_product
 
 Activation = Callable[[np.ndarray], np.ndarray]
 
@@ -30,12 +32,12 @@ FAST = Arithmetic(
     np.matmul, lambda a: partial(np.matmul, a), sigmoid, np.tanh, softplus.fast, np.expm1
 )
 EXACT = Arithmetic(
-    _exact_product.matmul,
-    _exact_product.multiplier,
-    _exact_functions.sigmoid,
-    _exact_functions.tanh,
+    exact_product.matmul,
+    exact_product.multiplier,
+    exact_functions.sigmoid,
+    exact_functions.tanh,
     softplus.exact,
-    _exact_functions.expm1,
+    exact_functions.expm1,
 )
 
 _DEFAULTS: dict[str, tuple[float, float]] = {

@@ -51,8 +51,9 @@ def _find(node_type: str, opset: int, domain: str, first_only: bool, exact: bool
     since = max((version for version in versions if version <= opset), default=None)
     if since is None:
         return None
-    if first_only and not exact:
-        return getattr(module, "FIRST_OUTPUT", {}).get(since, versions[since])
+    if first_only:
+        alone = getattr(module, "EXACT_FIRST_OUTPUT" if exact else "FIRST_OUTPUT", {})
+        return alone.get(since, versions[since])
     return versions[since]
 
 

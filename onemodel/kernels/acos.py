@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Acos"
 
@@ -14,7 +14,7 @@ def fast(x: np.ndarray) -> np.ndarray:
 
 def exact(x: np.ndarray) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.acos(x)
+    return exact_functions.acos(x)
 
 
 VERSIONS = {7: fast}

@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_product
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._shapes import integers
+from onemodel.kernels.exact import product as exact_product
 
 NODE_TYPE = "AffineGrid"
 
@@ -40,7 +40,7 @@ def _places(count: int, align: bool, dtype: np.dtype) -> np.ndarray:
 
 
 fast = partial(_grid, np.matmul)
-exact = partial(_grid, _exact_product.matmul)
+exact = partial(_grid, exact_product.matmul)
 
 VERSIONS = {20: fast}
 EXACT = {20: exact}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Asinh"
 
@@ -14,7 +14,7 @@ def fast(x: np.ndarray) -> np.ndarray:
 
 def exact(x: np.ndarray) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.asinh(x)
+    return exact_functions.asinh(x)
 
 
 VERSIONS = {9: fast}

@@ -1,5 +1,6 @@
 """ONNX Attention (since 23, 24, 25): scaled dot-product attention with cache, masks and groups."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -151,7 +152,8 @@ def _visible(
     return allowed
 
 
-def attention_23(
+def _attend_23(
+    attend: Callable[..., Outputs],
     q: np.ndarray,
     k: np.ndarray,
     v: np.ndarray,
@@ -169,7 +171,7 @@ def attention_23(
     softmax_precision: int | None = None,
 ) -> Outputs:
     """Opset 23, and 24 with ``nonpad_kv_seqlen``: no sliding windows."""
-    return fast(
+    return attend(
         q,
         k,
         v,
@@ -187,5 +189,5 @@ def attention_23(
     )
 
 
-VERSIONS = {23: attention_23, 25: fast}
-EXACT = {23: exact}
+VERSIONS = {23: partial(_attend_23, fast), 25: fast}
+EXACT = {23: partial(_attend_23, exact), 25: exact}

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import sum as exact_sum
 
 NODE_TYPE = "BatchNormalization"
 
@@ -65,8 +65,8 @@ def _statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _exact_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     axes = (0, *range(2, x.ndim))
-    mean = _exact_sum.mean(x, axes, keepdims=True)
-    var = _exact_sum.mean(np.square(x - mean), axes)
+    mean = exact_sum.mean(x, axes, keepdims=True)
+    var = exact_sum.mean(np.square(x - mean), axes)
     return mean.reshape(-1).astype(x.dtype), var.astype(x.dtype)
 
 

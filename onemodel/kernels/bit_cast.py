@@ -3,7 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import STRING, numpy_dtype
-from onemodel.kernels._exact_nan import canonical_nan
+from onemodel.kernels.exact.nan import canonical_nan
 
 NODE_TYPE = "BitCast"
 

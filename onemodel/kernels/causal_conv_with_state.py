@@ -5,9 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions, conv
+from onemodel.kernels import conv
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._special import sigmoid
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "CausalConvWithState"
 
@@ -47,7 +48,7 @@ def _convolved(
 
 
 fast = partial(_convolved, conv.fast, sigmoid)
-exact = partial(_convolved, conv.exact, _exact_functions.sigmoid)
+exact = partial(_convolved, conv.exact, exact_functions.sigmoid)
 
 VERSIONS = {27: fast}
 EXACT = {27: exact}

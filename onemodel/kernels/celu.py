@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Celu"
 
@@ -19,7 +19,7 @@ def fast(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
 
 def exact(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.celu(x, alpha)
+    return exact_functions.celu(x, alpha)
 
 
 VERSIONS = {12: fast}

@@ -5,9 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _correlate, _exact_correlate
+from onemodel.kernels import _correlate
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._windows import Window, window
+from onemodel.kernels.exact import correlate as exact_correlate
 
 NODE_TYPE = "Conv"
 
@@ -53,7 +54,7 @@ def _conv(
 
 
 fast = partial(_conv, _correlate.correlate)
-exact = partial(_conv, _exact_correlate.correlate)
+exact = partial(_conv, exact_correlate.correlate)
 
 VERSIONS = {1: fast}
 EXACT = {1: exact}

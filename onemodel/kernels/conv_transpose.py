@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_correlate
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._windows import window
+from onemodel.kernels.exact import correlate as exact_correlate
 
 NODE_TYPE = "ConvTranspose"
 
@@ -136,7 +136,7 @@ def _gathered(
     turned = np.flip(grouped, axis=tuple(range(3, grouped.ndim)))
     weights = turned.reshape(group * w.shape[1], channels // group, *kernel)
     view = window(sparse.shape[2:], kernel, strides=None, dilations=dilation, pads=None)
-    return _exact_correlate.correlate(sparse, weights, group, view)
+    return exact_correlate.correlate(sparse, weights, group, view)
 
 
 def _crop(full: np.ndarray, begins: Sequence[int], sizes: Sequence[int]) -> np.ndarray:

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_product
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._windows import Window, window
+from onemodel.kernels.exact import product as exact_product
 
 NODE_TYPE = "DeformConv"
 
@@ -96,7 +96,7 @@ def _sampled(
 
 
 fast = partial(_convolved, np.matmul)
-exact = partial(_convolved, _exact_product.matmul)
+exact = partial(_convolved, exact_product.matmul)
 
 VERSIONS = {19: fast}
 EXACT = {19: exact}

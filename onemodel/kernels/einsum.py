@@ -3,7 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_einsum import einsum
+from onemodel.kernels.exact.einsum import einsum
 
 NODE_TYPE = "Einsum"
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._legacy import with_consumed_inputs
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Elu"
 
@@ -20,7 +20,7 @@ def fast(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
 
 def exact(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.elu(x, alpha)
+    return exact_functions.elu(x, alpha)
 
 
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

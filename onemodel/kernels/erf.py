@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._special import erf
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Erf"
 
@@ -16,8 +16,8 @@ def fast(x: np.ndarray) -> np.ndarray:
 def exact(x: np.ndarray) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
     if x.dtype.kind in "iu":  # opset 9 allowed integers; the result keeps their type
-        return _exact_functions.erf64(x.astype(np.float64)).astype(x.dtype)
-    return _exact_functions.erf(x)
+        return exact_functions.erf64(x.astype(np.float64)).astype(x.dtype)
+    return exact_functions.erf(x)
 
 
 VERSIONS = {9: fast}

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._special import gelu
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Gelu"
 
@@ -26,7 +26,7 @@ def _by_tanh(approximate: str) -> bool:
 
 def exact(x: np.ndarray, *, approximate: str = "none") -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.gelu(x, _by_tanh(approximate))
+    return exact_functions.gelu(x, _by_tanh(approximate))
 
 
 VERSIONS = {20: fast}

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_product
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import product as exact_product
 
 NODE_TYPE = "Gemm"
 
@@ -33,7 +33,7 @@ def _gemm(
 
 
 fast = partial(_gemm, np.matmul)
-exact = partial(_gemm, _exact_product.matmul)
+exact = partial(_gemm, exact_product.matmul)
 
 
 def _scaled(array: np.ndarray, factor: float) -> np.ndarray:
@@ -65,4 +65,4 @@ def _gemm_1(
 
 
 VERSIONS = {1: partial(_gemm_1, np.matmul), 7: fast}
-EXACT = {1: partial(_gemm_1, _exact_product.matmul), 7: exact}
+EXACT = {1: partial(_gemm_1, exact_product.matmul), 7: exact}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_sum import mean
+from onemodel.kernels.exact.sum import mean
 
 NODE_TYPE = "GlobalAveragePool"
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_sum import total, wide
+from onemodel.kernels.exact import functions as exact_functions
+from onemodel.kernels.exact.sum import total, wide
 from onemodel.kernels.lp_pool import norm_root, powers
 
 NODE_TYPE = "GlobalLpPool"
@@ -18,8 +18,8 @@ def fast(x: np.ndarray, *, p: float = 2) -> np.ndarray:
 
 def exact(x: np.ndarray, *, p: float = 2) -> np.ndarray:
     """As :func:`fast`, in float64 and rounded once."""
-    sums = total(powers(wide(x), p, _exact_functions.pow), range(2, x.ndim), keepdims=True)
-    return norm_root(sums, p, _exact_functions.pow).astype(x.dtype)
+    sums = total(powers(wide(x), p, exact_functions.pow), range(2, x.ndim), keepdims=True)
+    return norm_root(sums, p, exact_functions.pow).astype(x.dtype)
 
 
 VERSIONS = {1: fast}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onemodel.kernels._exact_nan import with_positive_zero
+from onemodel.kernels.exact.nan import with_positive_zero
 
 NODE_TYPE = "GlobalMaxPool"
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_nan import with_positive_zero
 from onemodel.kernels._legacy import with_consumed_inputs
+from onemodel.kernels.exact.nan import with_positive_zero
 
 NODE_TYPE = "HardSigmoid"
 

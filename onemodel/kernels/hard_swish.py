@@ -3,7 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_nan import positive_zero
+from onemodel.kernels.exact.nan import positive_zero
 
 NODE_TYPE = "HardSwish"
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from onemodel.kernels._dtypes import numpy_dtype, widen
-from onemodel.kernels._exact_sum import wide
 from onemodel.kernels._normalize import exact_rows, row_means
+from onemodel.kernels.exact.sum import wide
 
 NODE_TYPE = "LayerNormalization"
 

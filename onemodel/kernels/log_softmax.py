@@ -3,8 +3,8 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_functions import exp64, log64
-from onemodel.kernels._exact_sum import total, wide
+from onemodel.kernels.exact.functions import exp64, log64
+from onemodel.kernels.exact.sum import total, wide
 from onemodel.kernels.softmax import flattened, sums
 
 NODE_TYPE = "LogSoftmax"

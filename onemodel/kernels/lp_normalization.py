@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import sum as exact_sum
 
 NODE_TYPE = "LpNormalization"
 
@@ -27,11 +27,11 @@ def fast(x: np.ndarray, *, axis: int = -1, p: int = 2) -> np.ndarray:
 
 def exact(x: np.ndarray, *, axis: int = -1, p: int = 2) -> np.ndarray:
     """As :func:`fast`, in float64 and rounded once."""
-    wide = _exact_sum.wide(x)
+    wide = exact_sum.wide(x)
     if p == 1:
-        norm = _exact_sum.total(np.abs(wide), (axis,), keepdims=True)
+        norm = exact_sum.total(np.abs(wide), (axis,), keepdims=True)
     elif p == 2:
-        norm = np.sqrt(_exact_sum.total(np.square(wide), (axis,), keepdims=True))
+        norm = np.sqrt(exact_sum.total(np.square(wide), (axis,), keepdims=True))
     else:
         raise ValueError(f"LpNormalization: p={p}; write 1 or 2")
     return (wide / np.where(norm == 0, 1.0, norm)).astype(x.dtype)

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._windows import padded, window
 from onemodel.kernels.average_pool import window_sums
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "LpPool"
 
@@ -56,7 +56,7 @@ def norm_root(total: np.ndarray, p: float, power: Power = np.power) -> np.ndarra
 
 
 fast = partial(_pooled, np.power)
-exact = partial(_pooled, _exact_functions.pow)
+exact = partial(_pooled, exact_functions.pow)
 
 
 def _pooled_2(

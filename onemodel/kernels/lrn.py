@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "LRN"
 
@@ -31,7 +31,7 @@ def _lrn(
 
 
 fast = partial(_lrn, np.power)
-exact = partial(_lrn, _exact_functions.pow)
+exact = partial(_lrn, exact_functions.pow)
 
 VERSIONS = {1: fast}
 EXACT = {1: exact}

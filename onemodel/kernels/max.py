@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
-from onemodel.kernels._exact_nan import with_positive_zero
 from onemodel.kernels._legacy import with_consumed_inputs
+from onemodel.kernels.exact.nan import with_positive_zero
 
 NODE_TYPE = "Max"
 

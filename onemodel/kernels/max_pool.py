@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from onemodel.kernels._dtypes import lowest
-from onemodel.kernels._exact_nan import with_positive_zero
 from onemodel.kernels._windows import Window, padded, window
+from onemodel.kernels.exact.nan import with_positive_zero
 
 NODE_TYPE = "MaxPool"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onemodel.kernels._exact_nan import positive_zero
+from onemodel.kernels.exact.nan import positive_zero
 
 NODE_TYPE = "MaxRoiPool"
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_sum import total
 from onemodel.kernels._losses import negative_log_likelihood
+from onemodel.kernels.exact.sum import total
 
 NODE_TYPE = "NegativeLogLikelihoodLoss"
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._cast import exact_cast
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._legacy import with_axis_broadcast
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Pow"
 
@@ -43,10 +43,10 @@ def exact(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind not in "iub":
         if y.size == 1 and x.ndim >= y.ndim and y.item() == 2:
             return np.asarray(np.square(x))  # rounds once in any dtype
-        return _exact_functions.pow(x, y)
+        return exact_functions.pow(x, y)
     if y.dtype.kind in "iub" and not (y < 0).any():
         return _integer_power(x, y)
-    wide = _exact_functions.pow(x.astype(np.float64), y)
+    wide = exact_functions.pow(x.astype(np.float64), y)
     return exact_cast(wide, x.dtype)
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels._exact_sum import total
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input
+from onemodel.kernels.exact.sum import total
 
 NODE_TYPE = "ReduceL1"
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onemodel.kernels._exact_functions import exp64, log64
-from onemodel.kernels._exact_sum import total
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
+from onemodel.kernels.exact.functions import exp64, log64
+from onemodel.kernels.exact.sum import total
 
 NODE_TYPE = "ReduceLogSumExp"
 

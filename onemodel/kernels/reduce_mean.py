@@ -3,8 +3,8 @@
 import numpy as np
 
 from onemodel.kernels import div
-from onemodel.kernels._exact_sum import mean
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
+from onemodel.kernels.exact.sum import mean
 
 NODE_TYPE = "ReduceMean"
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels._exact_sum import multiplied
 from onemodel.kernels._reduce import axes_as_attribute, axes_as_input, identity
+from onemodel.kernels.exact.sum import multiplied
 
 NODE_TYPE = "ReduceProd"
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_sum import mean, wide
+from onemodel.kernels.exact.sum import mean, wide
 
 NODE_TYPE = "RMSNormalization"
 

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from onemodel.kernels import _exact_sum
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import sum as exact_sum
 
 NODE_TYPE = "RoiAlign"
 
@@ -90,7 +90,7 @@ def _pooled(
 
 
 fast = partial(_aligned, np.mean)
-exact = partial(_aligned, _exact_sum.mean)
+exact = partial(_aligned, exact_sum.mean)
 
 
 def _aligned_10(

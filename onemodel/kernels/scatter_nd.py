@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels._exact_nan import positive_zero
 from onemodel.kernels._scatter import scatter
+from onemodel.kernels.exact.nan import positive_zero
 
 NODE_TYPE = "ScatterND"
 

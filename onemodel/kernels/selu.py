@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Selu"
 
@@ -37,7 +37,7 @@ def exact(
     x: np.ndarray, *, alpha: float = 1.6732631921768188, gamma: float = 1.0507010221481323
 ) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.elu(x, alpha, gamma)
+    return exact_functions.elu(x, alpha, gamma)
 
 
 def exact_1(

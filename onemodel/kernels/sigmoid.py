@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._legacy import with_consumed_inputs
 from onemodel.kernels._special import sigmoid
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Sigmoid"
 
@@ -17,7 +17,7 @@ def fast(x: np.ndarray) -> np.ndarray:
 
 def exact(x: np.ndarray) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.sigmoid(x)
+    return exact_functions.sigmoid(x)
 
 
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

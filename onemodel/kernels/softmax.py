@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_functions import exp64
-from onemodel.kernels._exact_sum import total, wide
+from onemodel.kernels.exact.functions import exp64
+from onemodel.kernels.exact.sum import total, wide
 
 NODE_TYPE = "Softmax"
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from onemodel.kernels import log_softmax
 from onemodel.kernels._dtypes import widen
-from onemodel.kernels._exact_sum import total
 from onemodel.kernels._losses import negative_log_likelihood
+from onemodel.kernels.exact.sum import total
 
 NODE_TYPE = "SoftmaxCrossEntropyLoss"
 

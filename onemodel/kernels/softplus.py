@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._special import softplus
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Softplus"
 
@@ -16,7 +16,7 @@ def fast(x: np.ndarray) -> np.ndarray:
 
 def exact(x: np.ndarray) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.softplus(x)
+    return exact_functions.softplus(x)
 
 
 VERSIONS = {1: fast}

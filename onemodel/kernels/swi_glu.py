@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions, swish
+from onemodel.kernels import swish
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "SwiGLU"
 
@@ -25,7 +26,7 @@ def _refuse_broadcasting(a: np.ndarray, b: np.ndarray) -> None:
 def exact(a: np.ndarray, b: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
     _refuse_broadcasting(a, b)
-    return _exact_functions.swi_glu(a, b, alpha)
+    return exact_functions.swi_glu(a, b, alpha)
 
 
 VERSIONS = {28: fast}

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels._special import sigmoid
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Swish"
 
@@ -19,7 +19,7 @@ def fast(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
 
 def exact(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.swish(x, alpha)
+    return exact_functions.swish(x, alpha)
 
 
 VERSIONS = {24: fast}

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onemodel.kernels import _exact_functions
 from onemodel.kernels._legacy import with_consumed_inputs
+from onemodel.kernels.exact import functions as exact_functions
 
 NODE_TYPE = "Tanh"
 
@@ -15,7 +15,7 @@ def fast(x: np.ndarray) -> np.ndarray:
 
 def exact(x: np.ndarray) -> np.ndarray:
     """As ``fast``, with the same bits on every machine."""
-    return _exact_functions.tanh(x)
+    return exact_functions.tanh(x)
 
 
 VERSIONS = {1: with_consumed_inputs(fast), 6: fast}

@@ -19,7 +19,7 @@ import numpy as np
 from onemodel.graph.bind import Mode
 from onemodel.graph.check import describe
 from onemodel.graph.ir import Graph, Node, Value
-from onemodel.kernels._exact_nan import canonical_nan
+from onemodel.kernels.exact.nan import canonical_nan
 from onemodel.session.control import control_flow
 from onemodel.session.determined import fixed_values
 from onemodel.session.errors import CancelledError, RunError

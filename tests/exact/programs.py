@@ -80,10 +80,10 @@ def _model(nodes: list[onnx.NodeProto], feeds: dict[str, np.ndarray], outputs: i
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
 
 
-UNARY = (
-    "Abs Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Mish Neg "
-    "Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh"
-).split()
+UNARY = """
+    Abs Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Mish Neg
+    Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh
+"""
 BOUNDED = ("Acos", "Asin", "Atanh")
 POSITIVE = ("Log", "Acosh")
 
@@ -96,7 +96,7 @@ def functions() -> list[Program]:
         ordinary = numbers((997,), 1, "float64") * 9
         with np.errstate(over="ignore"):
             every = np.concatenate([ordinary, special]).astype(dtype)
-        for op_type in (*UNARY, *POSITIVE, *BOUNDED, "Asinh", "Atan"):
+        for op_type in (*UNARY.split(), *POSITIVE, *BOUNDED, "Asinh", "Atan"):
             if op_type == "Celu" and dtype != "float32":
                 continue  # float32 is all that it takes
             x = every
@@ -184,6 +184,9 @@ def products() -> list[Program]:
         found.append(single(dtype, "MatMul", pair))
     x, w = wide((2, 6, 11, 9), 1), wide((8, 6, 3, 3), 2)
     row = numbers((2, 7, 5), 3)
+    lstm = [numbers((2, 16, 5), 1), numbers((2, 16, 4), 2), numbers((2, 32), 3)]
+    gru = [numbers((1, 12, 5), 1), numbers((1, 12, 4), 2), numbers((1, 24), 3)]
+    scales = np.array([1, 1, 1.7, 0.6], np.float32)
     found += [
         single("batched", "MatMul", [numbers((4, 1, 6, 5), 1), numbers((3, 5, 2), 2)]),
         single("", "Gemm", [wide((6, 9), 1), wide((4, 9), 2), wide((4,), 3)], transB=1, alpha=0.3),
@@ -192,15 +195,14 @@ def products() -> list[Program]:
         single("in groups", "Conv", [x, numbers((6, 1, 3, 3), 4)], group=6),
         single("pointwise", "Conv", [x, numbers((5, 6, 1, 1), 4)]),
         single("", "ConvTranspose", [x, numbers((6, 4, 3, 2), 5)], strides=[2, 1]),
-        single("", "Einsum", [numbers((3, 4, 5), 1), numbers((3, 6, 5), 2)], equation="bij,bkj->bik"),
-        single("linear", "Resize", [x, None, np.array([1, 1, 1.7, 0.6], np.float32)], mode="linear"),
-        single("cubic", "Resize", [x, None, np.array([1, 1, 1.7, 0.6], np.float32)], mode="cubic"),
+        single("", "Einsum", [numbers((3, 4, 5), 1), numbers((3, 6, 5), 2)],
+               equation="bij,bkj->bik"),
+        single("linear", "Resize", [x, None, scales], mode="linear"),
+        single("cubic", "Resize", [x, None, scales], mode="cubic"),
         single("", "GridSample", [x, numbers((2, 4, 5, 2), 6)]),
         single("", "Attention", [numbers((2, 3, 5, 8), i) for i in (1, 2, 3)], is_causal=1),
-        single("", "LSTM", [row, numbers((2, 16, 5), 1), numbers((2, 16, 4), 2), numbers((2, 32), 3)],
-               3, hidden_size=4, direction="bidirectional"),
-        single("", "GRU", [row, numbers((1, 12, 5), 1), numbers((1, 12, 4), 2), numbers((1, 24), 3)],
-               2, hidden_size=4, linear_before_reset=1),
+        single("", "LSTM", [row, *lstm], 3, hidden_size=4, direction="bidirectional"),
+        single("", "GRU", [row, *gru], 2, hidden_size=4, linear_before_reset=1),
         single("", "RNN", [row, numbers((1, 4, 5), 1), numbers((1, 4, 4), 2)], 2, hidden_size=4),
         single("", "Det", [wide((3, 5, 5), 2)]),
     ]  # fmt: skip
@@ -212,8 +214,8 @@ def networks() -> list[Program]:
     node = helper.make_node
     image = {"x0": numbers((2, 3, 16, 16), 1)}
     weights = {
-        "w0": numbers((8, 3, 3, 3), 2), "w1": numbers((8, 1, 3, 3), 3), "w2": numbers((12, 8, 1, 1), 4),
-        "w3": numbers((12, 10), 5), "b3": numbers((10,), 6),
+        "w0": numbers((8, 3, 3, 3), 2), "w1": numbers((8, 1, 3, 3), 3),
+        "w2": numbers((12, 8, 1, 1), 4), "w3": numbers((12, 10), 5), "b3": numbers((10,), 6),
     }  # fmt: skip
     convolutional = [
         node("Conv", ["x0", "w0"], ["a"], pads=[1, 1, 1, 1]),
@@ -290,7 +292,7 @@ def main() -> None:
     if "--write" in sys.argv:
         HASHES.write_text(text + "\n")
     else:
-        print(text)
+        sys.stdout.write(text + "\n")
 
 
 if __name__ == "__main__":

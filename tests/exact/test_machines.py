@@ -44,6 +44,7 @@ def hashes(setting: dict[str, str]) -> dict[str, str]:
         env=environment | setting,
         capture_output=True,
         text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)

@@ -10,6 +10,8 @@ import ast
 from pathlib import Path
 
 KERNELS = Path(__file__).resolve().parents[2] / "onemodel" / "kernels"
+EXACT = KERNELS / "exact"
+PACKAGE = "onemodel.kernels.exact"
 
 
 def words(text: str) -> frozenset[str]:
@@ -43,19 +45,19 @@ DECIDING = {"positive_part", "negative_part"}
 
 
 def functions_of_exact_mode() -> list[Path]:
-    """The files that ``_exact_functions`` is made of, by its imports."""
+    """``exact/functions.py`` and the files that it is made of, by their imports."""
     found: dict[str, Path] = {}
-    waiting = ["_exact_functions"]
+    waiting = ["functions"]
     while waiting:
         stem = waiting.pop()
         if stem in found:
             continue
-        found[stem] = KERNELS / f"{stem}.py"
+        found[stem] = EXACT / f"{stem}.py"
         tree = ast.parse(found[stem].read_text())
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onemodel"):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
                 names = [node.module.rpartition(".")[2], *(alias.name for alias in node.names)]
-                waiting += [name for name in names if name.startswith("_exact_")]
+                waiting += [name for name in names if (EXACT / f"{name}.py").exists()]
     return [found[stem] for stem in sorted(found)]
 
 
@@ -92,7 +94,7 @@ def _attribute(node: ast.Attribute) -> str | None:
         return None if node.attr in ALLOWED_NUMPY else f"np.{node.attr}"
     if owner == "math":
         return None if node.attr in ALLOWED_MATH else f"math.{node.attr}"
-    ours = owner == "constants" or owner.startswith("_exact_")
+    ours = owner == "constants" or owner.startswith("exact_")
     return f"the method {node.attr}" if node.attr in METHODS and not ours else None
 
 

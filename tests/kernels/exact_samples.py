@@ -12,7 +12,7 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 
-from onemodel.kernels import _exact_functions as exact
+from onemodel.kernels.exact import functions as exact
 
 Function = Callable[[np.ndarray], np.ndarray]
 

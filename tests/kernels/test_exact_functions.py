@@ -10,9 +10,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from onemodel.kernels import _exact_blocks, _exact_erf, _exact_log
-from onemodel.kernels import _exact_constants as constants
-from onemodel.kernels import _exact_functions as exact
+from onemodel.kernels.exact import blocks as exact_blocks
+from onemodel.kernels.exact import constants
+from onemodel.kernels.exact import erf as exact_erf
+from onemodel.kernels.exact import functions as exact
+from onemodel.kernels.exact import log as exact_log
 from tests.kernels.exact_oracles import ORACLES, is_nearest, mp, units_off
 from tests.kernels.exact_samples import ALL, UNARY, grid, patterns
 
@@ -75,7 +77,7 @@ def test_every_narrow_float_gives_the_nearest_result(name: str, kind: type) -> N
     with np.errstate(all="ignore"):
         wide = UNARY[name](every.astype(np.float64))
         once = [wide * (1 - 2.0**-40), wide * (1 + 2.0**-40)]
-        ends = [_exact_blocks.rounded_to(end, every.dtype) for end in once]
+        ends = [exact_blocks.rounded_to(end, every.dtype) for end in once]
     settled = (_bits(ends[0]) == _bits(ends[1])) & (_bits(got) == _bits(ends[0]))
     settled |= (got != got) & (wide != wide)
     # What is left lies next to a tie, or is one: as far off as the nearer end at most.
@@ -255,7 +257,7 @@ def test_exp_rounds_once_where_the_result_is_subnormal() -> None:
 @pytest.mark.parametrize("name", sorted(ALL))
 @pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
 def test_neither_layout_nor_neighbours_change_an_element(name: str, dtype: np.dtype) -> None:
-    block = _exact_blocks.BLOCK
+    block = exact_blocks.BLOCK
     x = np.concatenate([grid(dtype, block + 300, 9), patterns(dtype, 200)])
     if name in ("pow", "pow_signed", "swi_glu"):  # these samples pair neighbours themselves
         return
@@ -307,14 +309,14 @@ def test_rounding_to_a_narrow_float_happens_once(kind: type) -> None:
     ties = (finite[1:] + finite[:-1]) / 2
     even = ties.astype(np.float32).astype(kind)  # a tie is exact in float32
     for side, expected in ((-np.inf, finite[:-1]), (np.inf, finite[1:])):
-        got = _exact_blocks.rounded_to(np.nextafter(ties, side), np.dtype(kind))
+        got = exact_blocks.rounded_to(np.nextafter(ties, side), np.dtype(kind))
         np.testing.assert_array_equal(got.astype(np.float64), expected)
-    np.testing.assert_array_equal(_exact_blocks.rounded_to(ties, np.dtype(kind)), even)
+    np.testing.assert_array_equal(exact_blocks.rounded_to(ties, np.dtype(kind)), even)
 
 
 def test_the_parts_above_and_below_zero_have_a_positive_zero() -> None:
     x = np.array([0.0, -0.0, 3.0, -3.0, 0.0] * 5)
-    for part, sign in ((_exact_blocks.positive_part, 1), (_exact_blocks.negative_part, -1)):
+    for part, sign in ((exact_blocks.positive_part, 1), (exact_blocks.negative_part, -1)):
         got = np.empty_like(x)
         part(x, got)
         np.testing.assert_array_equal(got, np.where(x * sign > 0, x, 0.0))
@@ -338,9 +340,9 @@ def test_tables_are_right_to_more_places_than_they_keep() -> None:
 
 
 def test_the_expansions_behind_erf_end_in_one_and_leave_little_out() -> None:
-    series = _exact_erf.expansions()
+    series = exact_erf.expansions()
     assert abs(series[0][0] - constants.ONE) < 1 << 20
-    for (numerator, denominator), terms in zip(_exact_erf._points(), series, strict=True):
+    for (numerator, denominator), terms in zip(exact_erf._points(), series, strict=True):
         reach = (numerator / denominator + 1) / 2**8 + 2.0**-15
         left_out = sum(
             abs(term / constants.ONE) * reach**n for n, term in enumerate(terms) if n > 7
@@ -349,8 +351,8 @@ def test_the_expansions_behind_erf_end_in_one_and_leave_little_out() -> None:
 
 
 def test_the_remainder_of_the_logarithm_is_as_small_as_its_series_needs() -> None:
-    tables = _exact_log.tables()
-    steps = np.arange(129, dtype=np.int64) * _exact_log._STEP + _exact_log._FIRST
+    tables = exact_log.tables()
+    steps = np.arange(129, dtype=np.int64) * exact_log._STEP + exact_log._FIRST
     ends = steps.view(np.float64)
     reach = np.maximum(np.abs(ends[:-1] * tables.c - 1), np.abs(ends[1:] * tables.c - 1))
     assert reach.max() < 2.0**-7.9

@@ -1,21 +1,16 @@
-"""The exact forms of kernels: values of the standard, and what processors would decide."""
+"""The exact forms of kernels where processors would decide."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-import onnx
 import pytest
 
-from onemodel.kernels import _table
-from onemodel.kernels._exact_nan import canonical_nan, positive_zero
+from onemodel.kernels.exact.nan import canonical_nan, positive_zero
 from tests.kernels.exact_rules import KERNELS
-from tests.kernels.test_backend_data import _cases, _compare, _data_sets, _model
-from tests.kernels.test_backend_data import run_model as run
 
 MODULES = {
     module.NODE_TYPE: module
@@ -28,27 +23,6 @@ ZEROS = [0.0, -0.0]
 
 def _bits(x: np.ndarray) -> list[int]:
     return x.reshape(-1).view(f"u{x.dtype.itemsize}").tolist()
-
-
-def _all_exact(case: Any) -> bool:
-    nodes = _model(case).graph.node
-    plain = all(a.type != onnx.AttributeProto.GRAPH for node in nodes for a in node.attribute)
-    return plain and all(node.op_type in MODULES for node in nodes)
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("case", [c for c in _cases() if _all_exact(c)], ids=lambda c: c.name)
-def test_exact_kernels_give_the_values_of_the_standard(
-    case: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def find(node_type: str, opset: int, domain: str = "") -> Callable[..., Any]:
-        versions = MODULES[node_type].EXACT
-        return versions[max(version for version in versions if version <= opset)]
-
-    monkeypatch.setattr(_table, "find", find)
-    for inputs, outputs in _data_sets(case):
-        for got, expected in zip(run(case.model, inputs), outputs, strict=True):
-            _compare(got, expected, case.rtol, case.atol)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)

@@ -9,8 +9,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from onemodel.kernels import _exact_product, _exact_sum, conv, conv_transpose, einsum
-from onemodel.kernels._exact_product import matmul
+from onemodel.kernels import conv, conv_transpose, einsum
+from onemodel.kernels.exact import product as exact_product
+from onemodel.kernels.exact import sum as exact_sum
+from onemodel.kernels.exact.product import matmul
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -188,7 +190,7 @@ def test_a_convolution_is_the_exact_sum_of_each_window(group, options, monkeypat
     np.testing.assert_allclose(found, conv.fast(x, w, b, group=group, **options), atol=2e-5)
     alone = conv.exact(x[1:], w, b, group=group, **options)
     np.testing.assert_array_equal(alone, found[1:])
-    monkeypatch.setattr("onemodel.kernels._exact_correlate._COLUMN_BYTES", 2000)
+    monkeypatch.setattr("onemodel.kernels.exact.correlate._COLUMN_BYTES", 2000)
     np.testing.assert_array_equal(conv.exact(x, w, b, group=group, **options), found)
 
 
@@ -239,26 +241,26 @@ def test_sums_do_not_depend_on_the_memory_layout(axes, keepdims):
     x = (dice().standard_normal((5, 7, 6)) * np.exp2(dice(1).integers(0, 40, (5, 7, 6)))).astype(
         "f"
     )
-    found = _exact_sum.total(x, axes, keepdims)
+    found = exact_sum.total(x, axes, keepdims)
     wanted = np.sum(x.astype(np.float64), axis=axes, keepdims=keepdims)
     assert found.shape == wanted.shape
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     turned = np.asfortranarray(x)
-    assert _exact_sum.total(turned, axes, keepdims).tobytes() == found.tobytes()
-    assert _exact_sum.total(x[::1, ::-1][:, ::-1], axes, keepdims).tobytes() == found.tobytes()
+    assert exact_sum.total(turned, axes, keepdims).tobytes() == found.tobytes()
+    assert exact_sum.total(x[::1, ::-1][:, ::-1], axes, keepdims).tobytes() == found.tobytes()
 
 
 def test_empty_sums_and_products_are_neutral():
     x = np.zeros((0, 3), np.float32)
-    assert _exact_sum.total(x, (0,)).tolist() == [0, 0, 0]
-    assert _exact_sum.multiplied(x, (0,)).tolist() == [1, 1, 1]
+    assert exact_sum.total(x, (0,)).tolist() == [0, 0, 0]
+    assert exact_sum.multiplied(x, (0,)).tolist() == [1, 1, 1]
     with np.errstate(all="ignore"):
-        assert np.isnan(_exact_sum.mean(x, (0,))).all()
+        assert np.isnan(exact_sum.mean(x, (0,))).all()
 
 
 def test_what_cannot_be_decided_at_once_is_repaired(monkeypatch):
     """With a bound a million times too large all elements are repaired, to the same bits."""
     a, b = (array.astype(np.float32) for array in ordinary(6, 40, 7))
     wanted = matmul(a, b)
-    monkeypatch.setattr(_exact_product, "_UNIT", 2.0**-30)
+    monkeypatch.setattr(exact_product, "_UNIT", 2.0**-30)
     np.testing.assert_array_equal(matmul(a, b), wanted)

@@ -24,8 +24,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "exact.md"
 
 def modules() -> list[Any]:
     """Every kernel module of the folder."""
-    names = [item.name for item in pkgutil.iter_modules(kernels.__path__)]
-    return [import_module(f"onemodel.kernels.{name}") for name in names if name[0] != "_"]
+    found = pkgutil.iter_modules(kernels.__path__)
+    names = [item.name for item in found if item.name[0] != "_" and not item.ispkg]
+    return [import_module(f"onemodel.kernels.{name}") for name in names]
 
 
 def label(module: Any) -> str:

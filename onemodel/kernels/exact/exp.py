@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onemodel.kernels import _exact_constants as constants
-from onemodel.kernels._exact_blocks import Rows, power_of_two
+from onemodel.kernels.exact import constants
+from onemodel.kernels.exact.blocks import Rows, power_of_two
 
 _STEPS = 512
 _INDEX_BITS = 9

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onemodel.kernels import _exact_constants as constants
-from onemodel.kernels._exact_blocks import Rows, positive_part, power_of_two
-from onemodel.kernels._exact_exp import exp_core
+from onemodel.kernels.exact import constants
+from onemodel.kernels.exact.blocks import Rows, positive_part, power_of_two
+from onemodel.kernels.exact.exp import exp_core
 
 _INDEX_BITS = 7
 _STEP = 1 << (52 - _INDEX_BITS)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onemodel.kernels import _exact_constants as constants
-from onemodel.kernels._exact_blocks import Rows
+from onemodel.kernels.exact import constants
+from onemodel.kernels.exact.blocks import Rows
 
 _STEPS = 1024
 _QUARTER = _STEPS // 4

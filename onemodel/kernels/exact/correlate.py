@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from onemodel.kernels._exact_product import product
 from onemodel.kernels._windows import Window, padded
+from onemodel.kernels.exact.product import product
 
 _COLUMN_BYTES = 16 << 20
 """Windows that are copied out at once."""

@@ -1,6 +1,6 @@
 """Powers with the same bits on every machine: exp(y log(x)) with a logarithm of 68 bits.
 
-The reduction is that of ``_exact_log``; its remainder r, the two largest terms of the sum
+The reduction is that of ``log.py``; its remainder r, the two largest terms of the sum
 k log(2) - log(c) + r - r**2 / 2 + r**3 (1 / 3 - ...) and the product with y are carried in
 two parts each. The Taylor polynomial has degree 9 and omits less than 2**-74 r.
 """
@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onemodel.kernels._exact_blocks import Rows
-from onemodel.kernels._exact_exp import exp_core
-from onemodel.kernels._exact_log import reduced, tables
+from onemodel.kernels.exact.blocks import Rows
+from onemodel.kernels.exact.exp import exp_core
+from onemodel.kernels.exact.log import reduced, tables
 
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -77,7 +77,7 @@ def _log_pair(x: np.ndarray) -> Pair:
     table = tables()
     c = np.take(table.c, index, mode="wrap")
     r, lost = _fast_sum(head * c - 1.0, tail * c)
-    square, square_lost = _exact_product(r, r)
+    square, square_lost = _two_parts(r, r)
     series = r * _TERMS[0]
     for term in _TERMS[1:]:
         series += term
@@ -93,11 +93,11 @@ def _log_pair(x: np.ndarray) -> Pair:
 
 
 def _product(y: np.ndarray, high: np.ndarray, low: np.ndarray) -> Pair:
-    product, lost = _exact_product(y, high)
+    product, lost = _two_parts(y, high)
     return product, lost + y * low
 
 
-def _exact_product(a: np.ndarray, b: np.ndarray) -> Pair:
+def _two_parts(a: np.ndarray, b: np.ndarray) -> Pair:
     """a b as what it rounds to and the rest (Dekker), the last bit of which may be lost."""
     product = a * b
     a_head = np.bitwise_and(a.view(np.int64), _HEAD).view(np.float64)

@@ -13,8 +13,8 @@ import functools
 
 import numpy as np
 
-from onemodel.kernels import _exact_constants as constants
-from onemodel.kernels._exact_blocks import Rows
+from onemodel.kernels.exact import constants
+from onemodel.kernels.exact.blocks import Rows
 
 _STEPS = 64
 _MAGIC = 1.5 * 2.0**52

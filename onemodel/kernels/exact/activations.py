@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onemodel.kernels._exact_blocks import Rows, negative_part, positive_part
-from onemodel.kernels._exact_exp import exp_core, expm1_unsigned, sigmoid_core
+from onemodel.kernels.exact.blocks import Rows, negative_part, positive_part
+from onemodel.kernels.exact.exp import exp_core, expm1_unsigned, sigmoid_core
 
 
 def elu_core(x: np.ndarray, out: np.ndarray, rows: Rows, alpha: float, gamma: float = 1.0) -> None:

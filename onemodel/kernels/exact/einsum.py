@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from onemodel.kernels._exact_product import matmul
-from onemodel.kernels._exact_sum import total
+from onemodel.kernels.exact.product import matmul
+from onemodel.kernels.exact.sum import total
 
 
 def einsum(equation: str, operands: list[np.ndarray]) -> np.ndarray:

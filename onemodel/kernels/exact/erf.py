@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onemodel.kernels import _exact_constants as constants
-from onemodel.kernels._exact_blocks import Rows
-from onemodel.kernels._exact_exp import exp_core, expm1_unsigned, sigmoid_core
+from onemodel.kernels.exact import constants
+from onemodel.kernels.exact.blocks import Rows
+from onemodel.kernels.exact.exp import exp_core, expm1_unsigned, sigmoid_core
 
 _ONE = constants.ONE
 _OCTAVES, _PER_OCTAVE_BITS = 5, 7
