@@ -8,7 +8,7 @@ from typing import Any
 from onemodel.codes import CODES
 from onemodel.errors import CallSite, TraceException
 from onemodel.graph.ir import Graph
-from onemodel_widgets.views import page, places
+from onemodel_widgets.views import page, places, sheet
 from onemodel_widgets.views.graph import GraphData, graph_data
 from onemodel_widgets.views.names import clean, node_keys, shorten
 from onemodel_widgets.views.scene import Refusal
@@ -75,6 +75,13 @@ class ErrorCard:
     def to_text(self) -> str:
         """The card as plain text."""
         return "\n".join(_text_lines(self))
+
+    def to_svg(self) -> str:
+        """The graph up to the call as a picture, or the card's text where there is no graph."""
+        if self.partial is not None:
+            return self.partial.picture().svg
+        lines = _text_lines(self)
+        return sheet.draw(lines[0], lines[1 : sheet.MOST_ROWS])
 
     def to_html(self) -> str:
         """The card as a static fragment."""
