@@ -98,7 +98,8 @@ def test_letters_need_no_font_of_the_machine():
 
 def test_two_processes_draw_the_same_bytes():
     program = (
-        "import hashlib\nfrom onemodel_widgets import GraphView\nfrom tests.widgets import samples\n"
+        "import hashlib\nfrom onemodel_widgets import GraphView\n"
+        "from tests.widgets import samples\n"
         "print(hashlib.sha256(GraphView(samples.encoder(3)).to_png()).hexdigest())"
     )
     told = {
@@ -162,7 +163,7 @@ def test_the_html_of_a_bundle_has_a_png_for_each_svg_and_a_saved_page_has_none()
     view = ErrorView(refusal(partial=samples.cnn()))
     html = view._repr_mimebundle_()[0]["text/html"]
     assert html.count('<svg class="om-svg') == html.count('<img class="om-raster"') == 1
-    assert html.count('<div class="om-vector" hidden><svg') == 1
+    assert html.count('<div class="om-vector" hidden="hidden"><svg') == 1
     assert 'alt="Graph digits_cnn' in html
     assert "om-raster" not in view.to_html()
 

@@ -257,8 +257,8 @@ def _atom_list(data: AxesData) -> str:
         kind = "declared" if atom.declared else f"derived, first in {atom.owner}"
         places_word = "axis" if atom.axes == 1 else "axes"
         rows.append(
-            f"{_chip_html(atom.text, (atom.index,))}"
-            f'<span class="om-mono">{page.escape(size)}</span>'
+            f"{_chip_html(atom.text, (atom.index,))} "
+            f'<span class="om-mono">{page.escape(size)}</span> '
             f'<span class="om-muted">{page.escape(kind)}; on {atom.axes} {places_word}</span>'
         )
     return f'<div class="om-atoms">{"".join(rows)}</div>'
@@ -270,7 +270,7 @@ def _chip_html(label: str, atoms: Sequence[int], size: int | None = None) -> str
         return f'<span class="om-chip">{page.escape(label)}</span>'
     carries = " ".join(f"om-carries-{atom}" for atom in atoms)
     listed = " ".join(str(atom) for atom in atoms)
-    now = "" if size is None else f'<span class="om-size">{size}</span>'
+    now = "" if size is None else f' <span class="om-size">{size}</span>'
     return (
         f'<span class="om-chip om-atom-{atoms[0] % COLOURS} {carries}" data-atom="{atoms[0]}" '
         f'data-atoms="{listed}">{page.escape(label)}{now}</span>'
@@ -283,7 +283,7 @@ def _row(row: ValueAxes) -> str:
     elif not row.chips:
         chips = '<span class="om-muted">scalar</span>'
     else:
-        chips = "".join(_chip_html(c.text, c.atoms, c.size) for c in row.chips)
+        chips = " ".join(_chip_html(c.text, c.atoms, c.size) for c in row.chips)
     name = row.node or f"input:{row.name}"
     return (
         f'<tr data-name="{page.escape(name)}" tabindex="-1">'

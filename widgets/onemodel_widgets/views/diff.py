@@ -223,9 +223,9 @@ def _first(row: DiffRow) -> str:
     worst = max(row.cells, key=lambda cell: cell.severity)
     return (
         '<div class="om-head"><span><strong>First introduced</strong> by '
-        f"{page.escape(row.operator)} <code>{page.escape(row.node)}</code></span>"
-        f'<code class="om-muted">{page.escape(source)}</code>'
-        f'<span class="om-facts">{page.escape(worst.title)}</span>'
+        f"{page.escape(row.operator)} <code>{page.escape(row.node)}</code></span> "
+        f'<code class="om-muted">{page.escape(source)}</code> '
+        f'<span class="om-facts">{page.escape(worst.title)}</span> '
         f"{histogram(worst.histogram)}</div>"
     )
 

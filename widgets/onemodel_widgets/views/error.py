@@ -193,8 +193,8 @@ def _rewrite(title: str, code: str) -> str:
 def _step(step: Step) -> str:
     source = f"{step.place}  {step.expression}".strip()
     return (
-        f"<li><span>{page.escape(step.value)}</span>"
-        f"<span>{page.escape(step.operation)} {page.escape(step.type)}</span>"
+        f"<li><span>{page.escape(step.value)}</span> "
+        f"<span>{page.escape(step.operation)} {page.escape(step.type)}</span> "
         f'<span class="om-muted">{page.escape(source)}</span></li>'
     )
 

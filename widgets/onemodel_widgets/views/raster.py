@@ -189,8 +189,9 @@ def with_fallbacks(fragment: str) -> str:
 def _both(picture: str) -> str:
     encoded = base64.b64encode(png(picture)).decode("ascii")
     label = _LABEL.match(picture)
+    # With a value: JupyterLab's sanitiser drops attributes that have none.
     return (
-        f'<div class="om-vector" hidden>{picture}</div>'
+        f'<div class="om-vector" hidden="hidden">{picture}</div>'
         f'<img class="om-raster" alt="{label[1] if label else ""}" '
         f'src="data:image/png;base64,{encoded}">'
     )
