@@ -67,8 +67,8 @@ display(GraphView(hostile), AxesView(hostile), Workbench(hostile))
 """
 
 BIG = """
-from onemodel_widgets import graph as graph_shell
-graph_shell.QUICK = 20  # what is large; thousands of boxes would take the time of the test
+from onemodel_widgets.views import graph as pictures
+pictures.QUICK = 30  # what is large; thousands of boxes would take the time of the test
 big = GraphView(samples.chain(2000, scopes=8), budget=20)
 waited = []
 big.observe(lambda change: waited.append(change.new), "laying_out")

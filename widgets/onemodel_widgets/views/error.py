@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ from onemodel.codes import CODES
 from onemodel.errors import CallSite, TraceException
 from onemodel.graph.ir import Graph
 from onemodel_widgets.views import page, places, sheet
-from onemodel_widgets.views.graph import GraphData, graph_data
+from onemodel_widgets.views.graph import GraphData, Picture, graph_data
 from onemodel_widgets.views.names import clean, node_keys, shorten
 from onemodel_widgets.views.scene import Refusal
 
@@ -61,12 +62,17 @@ class ErrorCard:
     rewrites: tuple[tuple[str, str], ...]
     partial: GraphData | None = field(default=None, repr=False)
 
+    @functools.cached_property
+    def picture(self) -> Picture | None:
+        """The graph up to the call, laid out once."""
+        return self.partial.at_once() if self.partial is not None else None
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form, without the partial graph."""
         result = {
             name: value
             for name, value in self.__dict__.items()
-            if name not in ("partial", "site", "steps")
+            if name not in ("partial", "picture", "site", "steps")
         }
         result["steps"] = [asdict(step) for step in self.steps]
         result["site"] = self.site.to_dict() if self.site is not None else None
@@ -78,8 +84,8 @@ class ErrorCard:
 
     def to_svg(self) -> str:
         """The graph up to the call as a picture, or the card's text where there is no graph."""
-        if self.partial is not None:
-            return self.partial.picture().svg
+        if self.picture is not None:
+            return self.picture.svg
         lines = _text_lines(self)
         return sheet.draw(lines[0], lines[1 : sheet.MOST_ROWS])
 
@@ -172,8 +178,8 @@ def error_body(card: ErrorCard) -> str:
             for place, function, expression in card.called_from
         )
         parts.append(f"<details><summary>Called from</summary>{rows}</details>")
-    if card.partial is not None:
-        drawn = card.partial.picture()
+    drawn = card.picture
+    if drawn is not None:
         count = drawn.scene.total
         word = "node" if count == 1 else "nodes"
         parts.append(
