@@ -106,7 +106,7 @@ def images() -> Iterator[Wait]:
     for name, view in made:
         drawn = view.to_html()
         seconds = least(lambda drawn=drawn: raster.with_fallbacks(drawn))
-        yield Wait(f"PNG: {name}", seconds, 0.25, f"{len(view.to_png()) / 1000:.0f} kB")
+        yield Wait(f"PNG: {name}", seconds, 0.3, f"{len(view.to_png()) / 1000:.0f} kB")
         view.close()
 
 
