@@ -46,15 +46,17 @@ def drawn_edges(
         targets.setdefault(edge.value, set()).add(edge.target)
         into.setdefault(edge.target, []).append(edge)
     far: dict[str, list[Edge]] = {}
+    is_far: set[int] = set()  # by id: comparing edges field by field is most of the time
     for target, found in into.items():
-        cut = {e for e in found if e.value and _is_cut(e, ranks, len(targets[e.value]))}
-        cut |= set(_too_many([edge for edge in found if edge not in cut], ranks))
-        far[target] = [edge for edge in found if edge in cut]
+        cut = [e for e in found if e.value and _is_cut(e, ranks, len(targets[e.value]))]
+        is_far.update(map(id, cut))
+        is_far.update(map(id, _too_many([e for e in found if id(e) not in is_far], ranks)))
+        far[target] = [edge for edge in found if id(edge) in is_far]
     result: list[Edge] = []
     chips: list[Box] = []
     for edge in edges:
         held = far[edge.target]
-        if edge not in held:
+        if id(edge) not in is_far:
             result.append(edge)
             continue
         if len(held) <= MOST_CHIPS:
@@ -90,9 +92,12 @@ def _bundled(edges: Sequence[Edge]) -> list[Edge]:
 
 def _too_many(into: Sequence[Edge], ranks: Mapping[str, int]) -> list[Edge]:
     """Of the edges into one box, those that a chip is to stand for."""
-    spans = {edge: ranks[edge.target] - ranks[edge.source] for edge in into}
-    nearest = sorted((edge for edge in into if edge.value), key=spans.__getitem__)
-    far = [edge for edge in nearest[MOST_FAR_INTO:MOST_INTO] if spans[edge] > NEAR]
+
+    def span(edge: Edge) -> int:
+        return ranks[edge.target] - ranks[edge.source]
+
+    nearest = sorted((edge for edge in into if edge.value), key=span)
+    far = [edge for edge in nearest[MOST_FAR_INTO:MOST_INTO] if span(edge) > NEAR]
     gathered = [*far, *nearest[MOST_INTO:]]
     return gathered if len(gathered) > 1 else []
 
