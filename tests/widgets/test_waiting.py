@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from onemodel_widgets import GraphView, graph
+from onemodel_widgets import GraphView
 from onemodel_widgets.views import dot
 from onemodel_widgets.views import graph as views_graph
 from onemodel_widgets.views.layout import layered
-from onemodel_widgets.views.scene import outline
+from onemodel_widgets.views.scene import make_scene, outline
 from tests.widgets import samples
 
 
@@ -118,7 +118,7 @@ def test_what_python_opens_is_there_on_the_next_line_even_in_a_kernel(monkeypatc
 
 
 def test_an_engine_that_is_too_slow_is_given_up_in_time(slow_engine):
-    scene = graph.make_scene(outline(samples.cnn()), ())
+    scene = make_scene(outline(samples.cnn()), ())
     start = time.monotonic()
     with pytest.raises(dot.LayoutTooSlow):
         dot.lay_out(scene, timeout=0.5)

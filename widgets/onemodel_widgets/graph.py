@@ -21,8 +21,9 @@ from onemodel_widgets.views.graph import (
     graph_data,
     summary_facts,
 )
+from onemodel_widgets.views.hierarchy import visible
 from onemodel_widgets.views.names import clean
-from onemodel_widgets.views.scene import DEFAULT_BUDGET, make_scene, path_to
+from onemodel_widgets.views.scene import DEFAULT_BUDGET, path_to
 
 MAX_MATCHES = 500
 
@@ -251,7 +252,7 @@ class GraphTraits(traitlets.HasTraits):
         """Lays out on a thread, so that the kernel hears a cancel while it waits."""
         cancelled = self._cancelled = threading.Event()
         data = self._data
-        boxes = len(make_scene(data.outlined, data.opened).boxes)
+        boxes = len(visible(data.outlined.root, data.opened))
         self.laying_out = f"Laying out {boxes} boxes"
 
         def work() -> None:

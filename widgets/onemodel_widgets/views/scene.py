@@ -196,7 +196,7 @@ class _Maker:
         labelled = len(edges) <= LABELLED_EDGES
         if labelled:
             edges = _first_labels(edges)
-        boxes = self.boxes if labelled else [self._with_shape(box) for box in self.boxes]
+        boxes = self.boxes if labelled else self._with_shapes()
         return Scene(
             name=shorten(graph.name, 60),
             boxes=tuple(boxes),
@@ -374,13 +374,18 @@ class _Maker:
             Edge(source, target, ident, clean(value.name), label, dashed),
         )
 
-    def _with_shape(self, box: Box) -> Box:
-        if box.kind not in ("node", "group", "repeat"):
-            return box
-        label = next((e.label for e in self.edges.values() if e.source == box.id and e.label), "")
-        return (
-            replace(box, lines=(*box.lines[:2], f"\N{RIGHTWARDS ARROW} {label}")) if label else box
-        )
+    def _with_shapes(self) -> list[Box]:
+        """The boxes, each with the shape of what it gives first; edges carry none then."""
+        labels: dict[str, str] = {}
+        for edge in self.edges.values():
+            if edge.label:
+                labels.setdefault(edge.source, edge.label)
+        return [
+            replace(box, lines=(*box.lines[:2], f"\N{RIGHTWARDS ARROW} {labels[box.id]}"))
+            if box.id in labels and box.kind in ("node", "group", "repeat")
+            else box
+            for box in self.boxes
+        ]
 
     def _where(self) -> dict[str, str]:
         keys = self.outlined.keys
