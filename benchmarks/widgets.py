@@ -27,7 +27,7 @@ import onemodel as om
 from benchmarks.harness import Result, machine, measure
 from onemodel import nn
 from onemodel_widgets import GraphView, Workbench
-from onemodel_widgets.views import dot
+from onemodel_widgets.views import dot, raster
 from tests.browser import harness
 from tests.widgets import samples
 
@@ -62,6 +62,7 @@ def least(action: Callable[[], Any], rounds: int = 3) -> float:
     spent = []
     for _ in range(rounds):
         dot._run.cache_clear()
+        raster.png.cache_clear()
         start = time.perf_counter()
         action()
         spent.append(time.perf_counter() - start)
@@ -76,6 +77,8 @@ def pictures() -> Iterator[Wait]:
         ("transformer of 29 layers", lambda: GraphView(samples.encoder(29)), 2.0),
         ("10,000 nodes in a chain", lambda: GraphView(samples.chain(10_000)), 2.0),
         ("10,000 nodes in 100 modules", lambda: GraphView(samples.chain(10_000, scopes=100)), 2.0),
+        ("10,000 nodes that read each other", lambda: GraphView(samples.tangle(10_000, 2)), 2.0),
+        ("150 nodes that read all before them", lambda: GraphView(samples.tangle(150, 150)), 2.0),
     ]
     for name, make, goal in made:
         kept: list[GraphView] = []
@@ -91,6 +94,20 @@ def pictures() -> Iterator[Wait]:
         yield Wait(f"first picture: {name}", seconds, goal, note)
         for view in kept:
             view.close()
+
+
+def images() -> Iterator[Wait]:
+    """What the PNG alone adds to a first picture."""
+    made: list[tuple[str, GraphView]] = [
+        ("a CNN of 8 nodes", GraphView(samples.cnn())),
+        ("transformer of 29 layers", GraphView(samples.encoder(29))),
+        ("200 nodes, all open", GraphView(samples.chain(200, scopes=10), budget=400)),
+    ]
+    for name, view in made:
+        drawn = view.to_html()
+        seconds = least(lambda drawn=drawn: raster.with_fallbacks(drawn))
+        yield Wait(f"PNG: {name}", seconds, 0.3, f"{len(view.to_png()) / 1000:.0f} kB")
+        view.close()
 
 
 def highlights() -> Iterator[Wait]:
@@ -216,7 +233,7 @@ def main() -> None:
     print(f"{machine()}; layout: {(dot.find_engine() or ('plain',))[0]}", flush=True)
     for wait in pictures():
         print(wait, flush=True)
-    for wait in (*highlights(), workbench()):
+    for wait in (*images(), *highlights(), workbench()):
         print(wait, flush=True)
     compared = comparison()
     verdict = "ok" if compared.met else "MISSED"

@@ -85,5 +85,8 @@ def test_the_page_of_the_headless_tour_shows_its_pictures_without_any_network(
     page.goto((tmp_path / "00_tour.html").as_uri())
     expect(page.locator("svg g.om-node").first).to_be_visible()
     expect(page.locator(".om-offence").first).to_be_visible()
+    assert page.locator("img.om-raster").count() == page.locator("svg.om-svg").count() > 0
+    for fallback in page.locator("img.om-raster").all():  # the SVG is there, so its PNG is not
+        expect(fallback).to_be_hidden()
     assert watch.foreign == []
     context.close()

@@ -284,6 +284,19 @@ def test_opening_a_large_module_is_told_while_its_layout_runs(opened: Opened) ->
     assert told[-1] == ""
 
 
+def test_a_heavy_graph_is_first_seen_folded_and_then_as_wanted(opened: Opened) -> None:
+    view = opened.view("first", "graph")
+    expect(view.locator("g.om-node[data-opens=block_3]")).to_have_count(1)
+    expect(view.locator(".om-stage")).to_have_attribute("aria-busy", "true")
+    expect(view.get_by_role("status")).to_contain_text("Laying out ")
+    expect(view.get_by_role("button", name="Keep the picture as it is")).to_be_visible()
+    opened.picture(view, "first")
+    opened.notebook.ask("answer.set()")
+    expect(view.locator("g.om-cluster[data-key=block_3]")).to_have_count(1)
+    expect(view.locator("g.om-node[data-opens=block_3]")).to_have_count(0)
+    expect(view.locator(".om-stage")).to_have_attribute("aria-busy", "false")
+
+
 def test_the_picture_is_saved_as_an_svg_file_that_carries_its_style(opened: Opened) -> None:
     view = opened.view("graph")
     with opened.page.expect_download() as download:

@@ -67,12 +67,27 @@ display(GraphView(hostile), AxesView(hostile), Workbench(hostile))
 """
 
 BIG = """
-from onemodel_widgets import graph as graph_shell
-graph_shell.QUICK = 20  # what is large; thousands of boxes would take the time of the test
+from onemodel_widgets.views import graph as pictures
+def weigh(scene, weight=pictures.weight):  # thousands of boxes would take the time of the test
+    return 10**6 if scene.name == "chain" and len(scene.boxes) > 20 else weight(scene)
+pictures.weight = weigh
 big = GraphView(samples.chain(2000, scopes=8), budget=20)
 waited = []
 big.observe(lambda change: waited.append(change.new), "laying_out")
 big
+"""
+
+FIRST = """
+import threading
+answer = threading.Event()
+def lay_out(scene, *limit, real=pictures.lay_out):
+    aside = threading.current_thread().name == "layout"
+    if aside and scene.name == "chain" and len(scene.boxes) > 40:
+        answer.wait(30)  # an engine that takes as long as the test needs to look
+    return real(scene, *limit)
+pictures.lay_out = lay_out
+first = GraphView(samples.chain(40, scopes=4), budget=100)
+first
 """
 
 ROUND = """
@@ -107,5 +122,6 @@ CELLS = {
     "refused": REFUSED,
     "hostile": HOSTILE,
     "big": BIG,
+    "first": FIRST,
     "round": ROUND,
 }

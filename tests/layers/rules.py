@@ -24,7 +24,7 @@ STRANGERS = {("onemodel.axes", "onemodel.kernels")}
 """Pairs that the table says do not know each other."""
 
 LAZY_THIRD_PARTIES = {
-    "PIL": "optional; only the ImageDecoder node needs it",
+    "PIL": "in the graph column only the ImageDecoder node needs it",
     "IPython": "slow, and absent outside notebooks",
     "onnxruntime": "slow to load; a judge, not a part",
     "rich": "only the terminal needs it",

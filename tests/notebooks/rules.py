@@ -15,6 +15,8 @@ from typing import Any
 Notebook = Mapping[str, Any]
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+PNG_IN_BASE64 = "iVBORw0KGgo"
+FALLBACK = f'src="data:image/png;base64,{PNG_IN_BASE64}'
 LARGEST = 1_500_000
 """Bytes of one notebook file: what a reviewer's page still opens."""
 
@@ -88,11 +90,30 @@ def widgets_have_a_static_form(notebook: Notebook) -> list[str]:
     """Beside each widget view stand HTML for pages and plain text for terminals."""
     return [
         f"cell {index}: a widget without {kind}"
-        for index, data in _bundles(notebook)
-        if WIDGET_VIEW in data
+        for index, data in _widgets(notebook)
         for kind in ("text/html", "text/plain")
         if not text(data.get(kind, "")).strip()
     ]
+
+
+def widgets_have_a_picture(notebook: Notebook) -> list[str]:
+    """Beside each widget view stands a PNG, and in its HTML one for each SVG.
+
+    nbval compares neither, and a view whose PNG failed shows all the rest.
+    """
+    found = []
+    for index, data in _widgets(notebook):
+        if not text(data.get("image/png", "")).startswith(PNG_IN_BASE64):
+            found.append(f"cell {index}: a widget without image/png")
+        html = text(data.get("text/html", ""))
+        pictures, fallbacks = html.count('<svg class="om-svg'), html.count(FALLBACK)
+        if pictures != fallbacks:
+            found.append(f"cell {index}: {pictures} pictures, {fallbacks} of them as PNG as well")
+    return found
+
+
+def _widgets(notebook: Notebook) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    return (pair for pair in _bundles(notebook) if WIDGET_VIEW in pair[1])
 
 
 def nothing_changes_from_run_to_run(notebook: Notebook) -> list[str]:
@@ -121,6 +142,7 @@ RULES = (
     outputs_are_there,
     exceptions_are_meant,
     widgets_have_a_static_form,
+    widgets_have_a_picture,
     nothing_changes_from_run_to_run,
     no_widget_state_is_needed,
     is_small,

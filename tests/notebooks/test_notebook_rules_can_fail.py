@@ -24,7 +24,8 @@ def cell(count: int, source: str, *outputs: dict[str, Any], tags: tuple[str, ...
 def sound() -> Any:
     view = {
         rules.WIDGET_VIEW: {"model_id": "0" * 32},
-        "text/html": ["<svg></svg>"],
+        "text/html": ['<svg class="om-svg"></svg>', f'<img {rules.FALLBACK}AA==">'],
+        "image/png": f"{rules.PNG_IN_BASE64}AA==\n",
         "text/plain": "graph of 3 nodes",
     }
     error = {
@@ -71,8 +72,16 @@ def lose_the_tag(notebook: Any) -> None:
     notebook["cells"][3]["metadata"] = {}
 
 
-def lose_the_picture(notebook: Any) -> None:
+def lose_the_page(notebook: Any) -> None:
     del notebook["cells"][2]["outputs"][0]["data"]["text/html"]
+
+
+def lose_the_picture(notebook: Any) -> None:
+    del notebook["cells"][2]["outputs"][0]["data"]["image/png"]
+
+
+def lose_the_fallback(notebook: Any) -> None:
+    notebook["cells"][2]["outputs"][0]["data"]["text/html"].pop()
 
 
 def lose_the_text(notebook: Any) -> None:
@@ -102,7 +111,9 @@ FAULTS: list[tuple[Callable[[Any], None], Callable[[Any], list[str]]]] = [
     (lose_the_error, rules.exceptions_are_meant),
     (lose_the_traceback, rules.exceptions_are_meant),
     (lose_the_tag, rules.exceptions_are_meant),
-    (lose_the_picture, rules.widgets_have_a_static_form),
+    (lose_the_page, rules.widgets_have_a_static_form),
+    (lose_the_picture, rules.widgets_have_a_picture),
+    (lose_the_fallback, rules.widgets_have_a_picture),
     (lose_the_text, rules.widgets_have_a_static_form),
     (shows("<Model object at 0x7f1aa2b3c4d0>"), rules.nothing_changes_from_run_to_run),
     (shows("/tmp/ipykernel_812/1234.py"), rules.nothing_changes_from_run_to_run),

@@ -16,7 +16,8 @@ CELLS = [
     "class Shown(ipywidgets.IntSlider):\n"
     "    def _repr_mimebundle_(self, **kwargs):\n"
     "        data = super()._repr_mimebundle_(**kwargs)\n"
-    "        return {**data, 'text/html': '<b>3</b>', 'text/plain': 'slider at 3'}",
+    "        return {**data, 'text/html': '<b>3</b>', 'text/plain': 'slider at 3',\n"
+    "                'image/png': 'iVBORw0KGgo='}",
     "Shown(value=3)",
     "print(tempfile.__file__)",
     "def f():\n    raise ValueError('meant')\nf()",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 
 from onemodel.axes.extent import Extent
@@ -221,6 +223,26 @@ def chain(length: int = 1000, scopes: int = 0, shared_every: int = 40) -> Graph:
             op = ops[(index * 7 + index // 11) % len(ops)]
             y = b.node(op, y, name=f"op_{index}", shape=(4,), scope=scope)
     return b.finish(y)
+
+
+def tangle(length: int, reads: int, seed: int = 0) -> Graph:
+    """Nodes without modules, each of which reads that many earlier values, wherever they are."""
+    choose = random.Random(seed)
+    b = Builder("tangle")
+    values = [b.input("x", (4,))]
+    for index in range(length):
+        read = choose.sample(values, min(reads, len(values)))
+        values.append(b.node("Sum", *read, name=f"sum_{index}", shape=(4,)))
+    return b.finish(values[-1])
+
+
+def mesh(width: int) -> Graph:
+    """Two rows of nodes; everything in the second reads everything in the first."""
+    b = Builder("mesh")
+    x = b.input("x", (4,))
+    first = [b.node("Relu", x, name=f"relu_{index}", shape=(4,)) for index in range(width)]
+    second = [b.node("Sum", *first, name=f"sum_{index}", shape=(4,)) for index in range(width)]
+    return b.finish(*second[:3])
 
 
 HOSTILE = (

@@ -340,7 +340,9 @@ def test_every_bundle_has_a_widget_a_static_form_and_text(traced):
             "application/vnd.jupyter.widget-view+json",
             "text/html",
             "text/plain",
+            "image/png",
         }
+        assert len(data["image/png"]) < 100_000
         assert "<script" not in data["text/html"]
         assert "om-view" in data["text/html"]
         assert len(data["text/html"]) < 300_000
@@ -360,7 +362,7 @@ def test_states_are_small_json_and_reprs_hold_no_address(traced):
 def test_two_traces_of_the_same_code_have_the_same_bundle():
     def bundle():
         data, _ = GraphView(om.trace(net, X, axes={"x": {0: "batch"}}))._repr_mimebundle_()
-        return data["text/html"], data["text/plain"]
+        return data["text/html"], data["text/plain"], data["image/png"]
 
     assert bundle() == bundle()
 

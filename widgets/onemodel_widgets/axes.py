@@ -129,6 +129,9 @@ class AxesView(AxesTraits, View):
         """The axes as a static fragment."""
         return self._axes.to_html()
 
+    def _to_picture(self, fragment: str) -> str:
+        return self._axes.to_svg()
+
     def to_text(self) -> str:
         """The axes as plain text."""
         return self._axes.to_text()

@@ -89,6 +89,9 @@ class DiffView(DiffTraits, View):
         """The table as a static fragment."""
         return self._diff.to_html()
 
+    def _to_picture(self, fragment: str) -> str:
+        return self._diff.to_svg()
+
     def to_text(self) -> str:
         """The table as plain text."""
         return self._diff.to_text()

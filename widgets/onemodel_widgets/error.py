@@ -65,6 +65,9 @@ class ErrorView(ErrorTraits, View):
         """The card as a static fragment."""
         return self._card.to_html()
 
+    def _to_picture(self, fragment: str) -> str:
+        return self._card.to_svg()
+
     def to_text(self) -> str:
         """The card as plain text."""
         return self._card.to_text()

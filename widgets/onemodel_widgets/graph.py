@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,16 +18,14 @@ from onemodel_widgets.views.dot import LayoutCancelled, cancelled_by
 from onemodel_widgets.views.graph import (
     GraphData,
     Picture,
-    graph_body,
     graph_data,
     summary_facts,
 )
+from onemodel_widgets.views.hierarchy import visible
 from onemodel_widgets.views.names import clean
-from onemodel_widgets.views.scene import DEFAULT_BUDGET, make_scene, path_to
+from onemodel_widgets.views.scene import DEFAULT_BUDGET, path_to
 
 MAX_MATCHES = 500
-QUICK = 150
-"""Boxes up to which a layout is so quick that the page may wait for it."""
 
 
 class GraphTraits(traitlets.HasTraits):
@@ -73,10 +72,16 @@ class GraphTraits(traitlets.HasTraits):
             budget=budget,
             facts=source.facts,
         )
-        self._draw()
-        self.expanded = sorted(self._picture.scene.opened)
+        loop = running_loop()
+        quick = self._data.quick_picture()
+        if quick is None and loop is None:
+            quick = self._data.picture()  # no page is there to show a better one later
+        self._draw(quick or self._data.sketch())
+        self.expanded = sorted(self._data.opened if quick is None else quick.scene.opened)
         self.highlight = list(highlight)
         self._mark()
+        if quick is None and loop is not None:
+            self._lay_out_aside(loop)
         self.observe(self._on_expanded, "expanded")
         self.observe(self._on_selected, "selected")
         self.observe(self._on_query, "query")
@@ -136,7 +141,17 @@ class GraphTraits(traitlets.HasTraits):
 
     def to_svg(self) -> str:
         """The picture as an SVG file of its own."""
-        return self._current().to_svg()
+        return self._current().to_svg(self._shown())
+
+    def _shown(self) -> Picture:
+        """The picture of the page, with selection and marks in it; nothing is laid out for it."""
+        marks = {key: set(classes) for key, classes in self._heat.items()}
+        for key in self.highlight:
+            marks.setdefault(key, set()).add("om-highlight")
+        return self._picture.marked(self.selected, marks)
+
+    def _graph_to_html(self) -> str:
+        return self._current().to_html(self._shown())
 
     # What changes bring about
 
@@ -214,12 +229,17 @@ class GraphTraits(traitlets.HasTraits):
         self._data = self._current()
         if set(self.expanded) == set(self._picture.scene.opened):
             return  # this very picture is shown, for instance after a cancel
-        loop = _running_loop() if self._from_page else None
-        boxes = len(make_scene(self._data.outlined, self._data.opened).boxes) if loop else 0
-        if loop is None or boxes <= QUICK:
+        loop = running_loop()
+        if loop is None:
             self._redraw()
-        else:
-            self._lay_out_aside(loop, boxes)
+            return
+        quick = self._data.quick_picture()
+        if quick is not None:
+            self._redraw(quick)
+            return
+        if not self._from_page:
+            self._redraw(self._data.plain_picture())  # Python's next line sees what it opened
+        self._lay_out_aside(loop)
 
     def _redraw(self, picture: Picture | None = None) -> None:
         with self.hold_trait_notifications():
@@ -228,10 +248,11 @@ class GraphTraits(traitlets.HasTraits):
             self._search()
             self._select()
 
-    def _lay_out_aside(self, loop: asyncio.AbstractEventLoop, boxes: int) -> None:
+    def _lay_out_aside(self, loop: asyncio.AbstractEventLoop) -> None:
         """Lays out on a thread, so that the kernel hears a cancel while it waits."""
         cancelled = self._cancelled = threading.Event()
         data = self._data
+        boxes = len(visible(data.outlined.root, data.opened))
         self.laying_out = f"Laying out {boxes} boxes"
 
         def work() -> None:
@@ -242,7 +263,8 @@ class GraphTraits(traitlets.HasTraits):
             except LayoutCancelled:
                 pass
             finally:
-                loop.call_soon_threadsafe(self._laid_out, cancelled, picture)
+                with contextlib.suppress(RuntimeError):  # the kernel's loop has ended meanwhile
+                    loop.call_soon_threadsafe(self._laid_out, cancelled, picture)
 
         threading.Thread(target=work, name="layout", daemon=True).start()
 
@@ -251,11 +273,13 @@ class GraphTraits(traitlets.HasTraits):
             return  # another layout has begun, or the view was closed
         self._cancelled = None
         self.laying_out = ""
-        if picture is not None and not cancelled.is_set():
+        kept = picture is None or cancelled.is_set()
+        if not kept:
             self._redraw(picture)
-            return
+        # Fewer groups than wanted may be open: after a cancel, or where the engine was too slow.
         self.expanded = sorted(self._picture.scene.opened)
-        self.status = "Cancelled: the picture is as it was."
+        if kept:
+            self.status = "Cancelled: the picture is as it was."
 
     def _on_cancel(self, _change: Any) -> None:
         if self._cancelled is not None:
@@ -297,7 +321,8 @@ class GraphTraits(traitlets.HasTraits):
         self._mark()
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The kernel's loop, in a cell; None in a script."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -342,14 +367,7 @@ class GraphView(GraphTraits, View):
 
     def to_html(self) -> str:
         """The picture, its legend and a table of nodes as a static fragment."""
-        data = self._current()
-        return page.fragment("graph", graph_body(data, data.picture(self._heat_sets())), "Graph")
-
-    def _heat_sets(self) -> dict[str, set[str]]:
-        marks = {key: set(classes) for key, classes in self._heat.items()}
-        for key in self.highlight:
-            marks.setdefault(key, set()).add("om-highlight")
-        return marks
+        return self._graph_to_html()
 
     def to_text(self) -> str:
         """Inputs, nodes with their source lines, and outputs as plain text."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import logging
 from collections.abc import Callable
 from importlib import resources
 from typing import Any
@@ -10,7 +12,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from onemodel_widgets.views import page
+from onemodel_widgets.views import page, raster
+
+_log = logging.getLogger(__name__)
 
 
 @functools.cache
@@ -47,6 +51,21 @@ class View(anywidget.AnyWidget):
         """The view as plain text."""
         raise NotImplementedError
 
+    def to_png(self) -> bytes:
+        """The view as a PNG picture on a light ground: its graph, or else its table.
+
+        Raises:
+            RasterError: there is nothing to draw, or too much; see ``views.raster``.
+        """
+        return raster.png(self._to_picture(self.to_html()))
+
+    def _to_picture(self, fragment: str) -> str:
+        """The ``<svg>`` that stands for the view: the first in its static HTML."""
+        picture = raster.first_picture(fragment)
+        if picture is None:
+            raise raster.RasterError(f"a {type(self).__name__} without a picture")
+        return picture
+
     def save_html(self, path: Any) -> None:
         """Writes the view as one self-contained HTML page."""
         with open(path, "w", encoding="utf-8") as file:
@@ -57,8 +76,13 @@ class View(anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle
-        data["text/html"] = _safely(self.to_html)
+        data["text/html"] = fragment = _safely(self.to_html)
         data["text/plain"] = _safely(self.to_text)
+        try:
+            data["image/png"] = base64.b64encode(raster.png(self._to_picture(fragment))).decode()
+            data["text/html"] = raster.with_fallbacks(fragment)
+        except Exception as error:  # a picture too few must not take the view with it
+            _log.warning("no PNG of this %s: %s", type(self).__name__, error)
         return data, metadata
 
     def close(self) -> None:

@@ -17,8 +17,6 @@ from onemodel_widgets.graph import GraphTraits
 from onemodel_widgets.opsets import OpsetTraits
 from onemodel_widgets.shell import View, front_end
 from onemodel_widgets.source import Source, source_of
-from onemodel_widgets.views import page
-from onemodel_widgets.views.graph import graph_body
 from onemodel_widgets.views.scene import DEFAULT_BUDGET
 
 
@@ -96,9 +94,7 @@ class Workbench(GraphTraits, AxesTraits, DiffTraits, ErrorTraits, OpsetTraits, V
 
     def to_html(self) -> str:
         """The views below one another as a static fragment."""
-        data = self._current()
-        marks = {key: set(classes) for key, classes in self._heat.items()}
-        parts = [page.fragment("graph", graph_body(data, data.picture(marks)), "Graph")]
+        parts = [self._graph_to_html()]
         if "Error" in self.tabs:
             parts.insert(0, self._card.to_html())
         parts.append(self._axes.to_html())

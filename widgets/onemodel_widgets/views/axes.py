@@ -8,12 +8,18 @@ from typing import Any
 
 from onemodel.axes.extent import Atom, AxesError, Extent
 from onemodel.graph.ir import Graph, Value
-from onemodel_widgets.views import page, places, text
+from onemodel_widgets.views import page, places, sheet, text
 from onemodel_widgets.views.memory import Memory, bytes_text, memory_of, value_bytes
 from onemodel_widgets.views.names import clean, node_keys, shorten
 
 MAX_ROWS = 300
 COLOURS = 8
+_INKS = (
+    "#0072b2", "#d55e00", "#009e73", "#b0479b", "#a97a00", "#3d9fd6", "#7b5cc4", "#6e7781"
+)  # fmt: skip
+"""The style sheet's ``om-atom-0`` to ``om-atom-7``, for the picture, which has no style sheet."""
+
+_PLAIN_INK = "#8a93a0"
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,10 @@ class AxesData:
     def to_text(self) -> str:
         """The axes as plain text."""
         return "\n".join(_text_lines(self))
+
+    def to_svg(self) -> str:
+        """The axes as a picture: atoms, and the first values with a chip per axis."""
+        return _sheet(self)
 
     def to_html(self) -> str:
         """The axes as a static fragment; hovering an atom needs no script."""
@@ -247,8 +257,8 @@ def _atom_list(data: AxesData) -> str:
         kind = "declared" if atom.declared else f"derived, first in {atom.owner}"
         places_word = "axis" if atom.axes == 1 else "axes"
         rows.append(
-            f"{_chip_html(atom.text, (atom.index,))}"
-            f'<span class="om-mono">{page.escape(size)}</span>'
+            f"{_chip_html(atom.text, (atom.index,))} "
+            f'<span class="om-mono">{page.escape(size)}</span> '
             f'<span class="om-muted">{page.escape(kind)}; on {atom.axes} {places_word}</span>'
         )
     return f'<div class="om-atoms">{"".join(rows)}</div>'
@@ -260,7 +270,7 @@ def _chip_html(label: str, atoms: Sequence[int], size: int | None = None) -> str
         return f'<span class="om-chip">{page.escape(label)}</span>'
     carries = " ".join(f"om-carries-{atom}" for atom in atoms)
     listed = " ".join(str(atom) for atom in atoms)
-    now = "" if size is None else f'<span class="om-size">{size}</span>'
+    now = "" if size is None else f' <span class="om-size">{size}</span>'
     return (
         f'<span class="om-chip om-atom-{atoms[0] % COLOURS} {carries}" data-atom="{atoms[0]}" '
         f'data-atoms="{listed}">{page.escape(label)}{now}</span>'
@@ -273,7 +283,7 @@ def _row(row: ValueAxes) -> str:
     elif not row.chips:
         chips = '<span class="om-muted">scalar</span>'
     else:
-        chips = "".join(_chip_html(c.text, c.atoms, c.size) for c in row.chips)
+        chips = " ".join(_chip_html(c.text, c.atoms, c.size) for c in row.chips)
     name = row.node or f"input:{row.name}"
     return (
         f'<tr data-name="{page.escape(name)}" tabindex="-1">'
@@ -298,13 +308,42 @@ def _fixed_list(fixed: Sequence[Fixed]) -> str:
     )
 
 
+def _atom_text(atom: AtomFacts) -> str:
+    size = "" if atom.example is None else f" = {atom.example}"
+    kind = "declared" if atom.declared else f"derived, first in {atom.owner}"
+    places_word = "axis" if atom.axes == 1 else "axes"
+    return f"{atom.text}{size}  ({kind}; on {atom.axes} {places_word})"
+
+
+def _sheet(data: AxesData) -> str:
+    lines = [_atom_text(atom) for atom in data.atoms[:12]]
+    if len(data.atoms) > len(lines):
+        lines.append(f"{len(data.atoms) - len(lines)} more sizes")
+    rows = [
+        (
+            sheet.cell(row.operator),
+            sheet.cell(row.name),
+            sheet.cell(row.dtype),
+            [_sheet_chip(chip) for chip in (row.chips or ())[:8]]
+            or sheet.cell("rank unknown" if row.chips is None else "scalar"),
+            sheet.cell("" if row.bytes is None else bytes_text(row.bytes)),
+        )
+        for row in data.rows
+    ]
+    columns = ("operator", "value", "dtype", "axes", "bytes")
+    return sheet.draw(f"Axes of {data.name}", [*lines, _memory_text(data)], columns, rows)
+
+
+def _sheet_chip(chip: Chip) -> sheet.Chip:
+    now = "" if chip.size is None or not chip.atoms else f" {chip.size}"
+    colour = _INKS[chip.atoms[0] % COLOURS] if chip.atoms else _PLAIN_INK
+    return sheet.Chip(f"{shorten(chip.text, 24)}{now}", colour)
+
+
 def _text_lines(data: AxesData) -> list[str]:
     lines = [f"axes of {data.name}"]
     for atom in data.atoms:
-        size = "" if atom.example is None else f" = {atom.example}"
-        kind = "declared" if atom.declared else f"derived, first in {atom.owner}"
-        places_word = "axis" if atom.axes == 1 else "axes"
-        lines.append(f"  {atom.text}{size}  ({kind}; on {atom.axes} {places_word})")
+        lines.append(f"  {_atom_text(atom)}")
     lines.append(f"  {_memory_text(data)}")
     rows, left = text.capped(
         (r.operator, r.name, f"{r.dtype}[{', '.join(c.text for c in r.chips or ())}]", r.place)

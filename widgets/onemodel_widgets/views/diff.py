@@ -7,10 +7,12 @@ from typing import Any
 
 from onemodel.compare.classes import HISTOGRAM_LOW, NOT_NUMERIC, Difference, DifferenceClass
 from onemodel.compare.report import Report, Row
-from onemodel_widgets.views import page, places, text
+from onemodel_widgets.views import page, places, sheet, text
 from onemodel_widgets.views.names import node_keys, shorten
 
 MAX_ROWS = 400
+_INKS = {"equal": "#1a7f55", "close": "#8a93a0", "different": "#d55e00", "broken": "#c8102e"}
+"""The style sheet's colours of ``om-tag-``, for the picture, which has no style sheet."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,10 @@ class DiffData:
     def to_text(self) -> str:
         """The table as plain text."""
         return "\n".join(_text_lines(self))
+
+    def to_svg(self) -> str:
+        """The table as a picture: the verdict, and the rows around the first difference."""
+        return _sheet(self)
 
     def to_html(self) -> str:
         """The table as a static fragment."""
@@ -217,9 +223,9 @@ def _first(row: DiffRow) -> str:
     worst = max(row.cells, key=lambda cell: cell.severity)
     return (
         '<div class="om-head"><span><strong>First introduced</strong> by '
-        f"{page.escape(row.operator)} <code>{page.escape(row.node)}</code></span>"
-        f'<code class="om-muted">{page.escape(source)}</code>'
-        f'<span class="om-facts">{page.escape(worst.title)}</span>'
+        f"{page.escape(row.operator)} <code>{page.escape(row.node)}</code></span> "
+        f'<code class="om-muted">{page.escape(source)}</code> '
+        f'<span class="om-facts">{page.escape(worst.title)}</span> '
         f"{histogram(worst.histogram)}</div>"
     )
 
@@ -259,6 +265,26 @@ def _row_html(row: DiffRow, first: bool) -> str:
         f'<tr{css} data-name="{page.escape(row.node)}" data-state="{state}" tabindex="-1">'
         f"{page.cells(row.operator, row.value, row.type)}{cells}{page.cells(source)}</tr>"
     )
+
+
+def _sheet(data: DiffData) -> str:
+    others = ", ".join(data.columns) or "nothing"
+    lines = [f"{data.total} values, {data.verdict}, tolerance {data.tolerance:g}"]
+    lines += [f"{label}: {counted}" for label, counted in data.counts]
+    lines += [f"{label} did not run: {why}" for label, why in data.failures]
+    rows = [
+        (
+            sheet.cell(row.operator),
+            sheet.cell(row.value),
+            sheet.cell(row.type),
+            *((sheet.Chip(shorten(c.text, sheet.WIDEST), _INKS[c.tag]),) for c in row.cells),
+            sheet.cell(row.place),
+        )
+        for row in data.rows
+    ]
+    columns = ("operator", "value", "type", *data.columns, "source")
+    title = f"{data.reference} against {others}"
+    return sheet.draw(title, lines, columns, rows, data.first_row)
 
 
 def _note(cell: Cell) -> str:

@@ -7,6 +7,7 @@ A missing engine is never an error.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import shutil
@@ -40,6 +41,16 @@ _POLL = 0.05
 
 _POINTS_PER_INCH = 72.0
 _MARGIN = 8.0
+
+
+_ENGINES: set[subprocess.Popen[bytes]] = set()
+"""Engines at work: a thread that waits for one ends with the interpreter, the engine would not."""
+
+
+@atexit.register
+def _end_engines() -> None:
+    for engine in list(_ENGINES):
+        engine.kill()
 
 
 class LayoutTooSlow(Exception):
@@ -116,6 +127,7 @@ def _run(path: str, text: str, timeout: float) -> str:
     with subprocess.Popen(
         [path, "-Tjson0"], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
     ) as engine:
+        _ENGINES.add(engine)
         sent: bytes | None = text.encode("utf-8")
         try:
             while True:
@@ -132,6 +144,8 @@ def _run(path: str, text: str, timeout: float) -> str:
         except BaseException:
             engine.kill()
             raise
+        finally:
+            _ENGINES.discard(engine)
     if engine.returncode:
         raise subprocess.CalledProcessError(engine.returncode, path)
     return answer.decode("utf-8")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from onemodel.codes import CODES
 from onemodel.errors import CallSite, TraceException
 from onemodel.graph.ir import Graph
-from onemodel_widgets.views import page, places
-from onemodel_widgets.views.graph import GraphData, graph_data
+from onemodel_widgets.views import page, places, sheet
+from onemodel_widgets.views.graph import GraphData, Picture, graph_data
 from onemodel_widgets.views.names import clean, node_keys, shorten
 from onemodel_widgets.views.scene import Refusal
 
@@ -61,12 +62,17 @@ class ErrorCard:
     rewrites: tuple[tuple[str, str], ...]
     partial: GraphData | None = field(default=None, repr=False)
 
+    @functools.cached_property
+    def picture(self) -> Picture | None:
+        """The graph up to the call, laid out once."""
+        return self.partial.at_once() if self.partial is not None else None
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form, without the partial graph."""
         result = {
             name: value
             for name, value in self.__dict__.items()
-            if name not in ("partial", "site", "steps")
+            if name not in ("partial", "picture", "site", "steps")
         }
         result["steps"] = [asdict(step) for step in self.steps]
         result["site"] = self.site.to_dict() if self.site is not None else None
@@ -75,6 +81,13 @@ class ErrorCard:
     def to_text(self) -> str:
         """The card as plain text."""
         return "\n".join(_text_lines(self))
+
+    def to_svg(self) -> str:
+        """The graph up to the call as a picture, or the card's text where there is no graph."""
+        if self.picture is not None:
+            return self.picture.svg
+        lines = _text_lines(self)
+        return sheet.draw(lines[0], lines[1 : sheet.MOST_ROWS])
 
     def to_html(self) -> str:
         """The card as a static fragment."""
@@ -165,8 +178,8 @@ def error_body(card: ErrorCard) -> str:
             for place, function, expression in card.called_from
         )
         parts.append(f"<details><summary>Called from</summary>{rows}</details>")
-    if card.partial is not None:
-        drawn = card.partial.picture()
+    drawn = card.picture
+    if drawn is not None:
         count = drawn.scene.total
         word = "node" if count == 1 else "nodes"
         parts.append(
@@ -186,8 +199,8 @@ def _rewrite(title: str, code: str) -> str:
 def _step(step: Step) -> str:
     source = f"{step.place}  {step.expression}".strip()
     return (
-        f"<li><span>{page.escape(step.value)}</span>"
-        f"<span>{page.escape(step.operation)} {page.escape(step.type)}</span>"
+        f"<li><span>{page.escape(step.value)}</span> "
+        f"<span>{page.escape(step.operation)} {page.escape(step.type)}</span> "
         f'<span class="om-muted">{page.escape(source)}</span></li>'
     )
 

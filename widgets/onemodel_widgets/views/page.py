@@ -1,7 +1,8 @@
 """Parts every view's static HTML is made of: style, escaping, tables, code.
 
 Static HTML carries no script and asks for nothing from a network. It is the
-same bytes for the same view, whatever process or hash seed made it.
+same bytes for the same view, whatever process or hash seed made it. Spaces stand
+between neighbours that a style sheet sets apart: a notebook that is not trusted has none.
 """
 
 from __future__ import annotations
@@ -64,14 +65,14 @@ def document(title: str, *fragments: str) -> str:
 
 def head(title: str, *facts: str) -> str:
     """The top line of a view: its title, and facts in a quieter colour."""
-    spans = "".join(f'<span class="om-facts">{escape(fact)}</span>' for fact in facts if fact)
+    spans = "".join(f' <span class="om-facts">{escape(fact)}</span>' for fact in facts if fact)
     return f'<div class="om-head"><h3>{escape(title)}</h3>{spans}</div>'
 
 
 def legend(roles: Iterable[str]) -> str:
     """What the colours mean, for the roles that occur."""
     present = set(roles)
-    spans = "".join(
+    spans = " ".join(
         f'<span><i class="om-swatch om-swatch-{role}"></i>{escape(text)}</span>'
         for role, text in ROLES.items()
         if role in present

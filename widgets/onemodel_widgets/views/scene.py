@@ -7,7 +7,7 @@ that tree into clusters, and at last long fan-out edges into reference chips.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from onemodel.graph.ir import Graph, Node, Value
@@ -20,10 +20,12 @@ from onemodel_widgets.views.describe import (
     shape_text,
     type_text,
 )
+from onemodel_widgets.views.edges import drawn_edges
 from onemodel_widgets.views.fold import Folded, fold
 from onemodel_widgets.views.hierarchy import Group
 from onemodel_widgets.views.names import all_nodes, clean, node_keys, shorten
 from onemodel_widgets.views.palette import role_of
+from onemodel_widgets.views.parts import Box, Cluster, Edge
 
 DEFAULT_BUDGET = 150
 """Boxes shown at first; whole levels of modules stay folded beyond it."""
@@ -34,53 +36,7 @@ LABELLED_EDGES = 60
 MAX_PORTS = 30
 """More graph inputs or outputs than this are drawn as one box."""
 
-_CUTS = ((4, 12), (8, 4))
-"""(fan-out, span in ranks): a value with that many readers is cut on edges longer than that."""
-
 _CHIP_PREFIX = "shape:"
-
-
-@dataclass(frozen=True)
-class Box:
-    """One box. ``name`` is what a selection calls it; ``opens`` the group it stands for.
-
-    ``kind`` is node, group, repeat, input, output, shape, reference, offence or ghost.
-    """
-
-    id: str
-    name: str
-    kind: str
-    role: str
-    title: str
-    lines: tuple[str, ...] = ()
-    cluster: str = ""
-    opens: str = ""
-    count: int = 1
-    tooltip: str = ""
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One value on its way from a box to a box. ``value`` is an id, ``name`` its name."""
-
-    source: str
-    target: str
-    value: str
-    name: str
-    label: str = ""
-    dashed: bool = False
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """An open group. ``parent`` is the id of the cluster around it."""
-
-    id: str
-    key: str
-    title: str
-    kind: str
-    parent: str
-    count: int
 
 
 @dataclass(frozen=True)
@@ -235,11 +191,12 @@ class _Maker:
             self._add_edges(inner)
         self._add_outputs(graph)
         self._add_refusal()
-        edges = self._cut_long_fan_out(list(self.edges.values()))
+        edges, chips = drawn_edges(self.boxes, list(self.edges.values()), self.positions)
+        self.boxes.extend(chips)
         labelled = len(edges) <= LABELLED_EDGES
         if labelled:
             edges = _first_labels(edges)
-        boxes = self.boxes if labelled else [self._with_shape(box) for box in self.boxes]
+        boxes = self.boxes if labelled else self._with_shapes()
         return Scene(
             name=shorten(graph.name, 60),
             boxes=tuple(boxes),
@@ -417,42 +374,18 @@ class _Maker:
             Edge(source, target, ident, clean(value.name), label, dashed),
         )
 
-    def _cut_long_fan_out(self, edges: list[Edge]) -> list[Edge]:
-        """Replaces far ends of values with many readers by a chip beside the reader."""
-        ranks = _ranks(self.boxes, edges, self.positions)
-        targets: dict[str, set[str]] = {}
-        for edge in edges:
-            targets.setdefault(edge.value, set()).add(edge.target)
-        boxes = {box.id: box for box in self.boxes}
-        result: list[Edge] = []
-        for edge in edges:
-            span = ranks[edge.target] - ranks[edge.source]
-            readers = len(targets[edge.value])
-            cut = any(readers >= fan_out and span > longest for fan_out, longest in _CUTS)
-            if not (edge.value and cut):
-                result.append(edge)
-                continue
-            ident = f"r{len(result)}"
-            chip = Box(
-                id=ident,
-                name=boxes[edge.source].name,
-                kind="reference",
-                role=boxes[edge.source].role,
-                title=f"\N{NORTH EAST ARROW} {shorten(edge.name, 22)}",
-                cluster=boxes[edge.target].cluster,
-                tooltip=f"{shorten(edge.name, 100)} from {shorten(boxes[edge.source].name, 100)}",
-            )
-            self._add_box(chip, self.positions[edge.target])
-            result.append(replace(edge, source=ident, dashed=True, label=""))
-        return result
-
-    def _with_shape(self, box: Box) -> Box:
-        if box.kind not in ("node", "group", "repeat"):
-            return box
-        label = next((e.label for e in self.edges.values() if e.source == box.id and e.label), "")
-        return (
-            replace(box, lines=(*box.lines[:2], f"\N{RIGHTWARDS ARROW} {label}")) if label else box
-        )
+    def _with_shapes(self) -> list[Box]:
+        """The boxes, each with the shape of what it gives first; edges carry none then."""
+        labels: dict[str, str] = {}
+        for edge in self.edges.values():
+            if edge.label:
+                labels.setdefault(edge.source, edge.label)
+        return [
+            replace(box, lines=(*box.lines[:2], f"\N{RIGHTWARDS ARROW} {labels[box.id]}"))
+            if box.id in labels and box.kind in ("node", "group", "repeat")
+            else box
+            for box in self.boxes
+        ]
 
     def _where(self) -> dict[str, str]:
         keys = self.outlined.keys
@@ -507,21 +440,6 @@ def _tooltip(node: Node, key: str) -> str:
     parts = [f"{operator_title(node)}  {shorten(key, 200)}"]
     parts.extend(f"{shorten(v.name, 80)}: {type_text(v)}" for v in node.outputs[:4])
     return "\n".join(parts)
-
-
-def _ranks(
-    boxes: Iterable[Box], edges: Iterable[Edge], positions: dict[str, int]
-) -> dict[str, int]:
-    """Longest path from a source, over edges that go forward in the graph's own order."""
-    incoming: dict[str, list[str]] = {}
-    for edge in edges:
-        if positions[edge.source] < positions[edge.target]:
-            incoming.setdefault(edge.target, []).append(edge.source)
-    ranks: dict[str, int] = {}
-    for box in sorted(boxes, key=lambda box: positions[box.id]):
-        sources = incoming.get(box.id, ())
-        ranks[box.id] = max((ranks.get(source, 0) + 1 for source in sources), default=0)
-    return ranks
 
 
 def _first_labels(edges: list[Edge]) -> list[Edge]:

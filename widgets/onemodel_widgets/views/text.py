@@ -42,9 +42,10 @@ def graph_text(outlined: Outline, facts: Sequence[str] = ()) -> str:
     for value in graph.inputs[:MAX_ROWS]:
         if value not in graph.initializers:
             lines.append(f"  input  {shorten(value.name, 40)}: {type_text(value)}")
-    shown, left = capped(_node_row(n, outlined) for n in outlined.folded[graph].nodes)
-    lines.extend(columns(shown))
-    if left:
+    nodes = outlined.folded[graph].nodes
+    lines.extend(columns([_node_row(node, outlined) for node in nodes[:MAX_ROWS]]))
+    left = len(nodes) - MAX_ROWS
+    if left > 0:
         lines.append(f"  \N{HORIZONTAL ELLIPSIS} {left} more nodes")
     for value in graph.outputs[:MAX_ROWS]:
         lines.append(f"  output {shorten(value.name, 40)}: {type_text(value)}")
