@@ -140,6 +140,16 @@ def test_a_strided_view_gives_the_same_as_a_contiguous_copy(row: Row) -> None:
         suite.same(one, other, row.case.tolerance, f"output {position}")
 
 
+@every_case
+def test_a_result_shares_memory_with_an_operand_only_as_a_view_of_its_storage(row: Row) -> None:
+    tensors = [Tensor(np.array(array)) for array in row.arrays(suite.TRACED_SIZES)]
+    for result in suite.leaves(row.call(*tensors)):
+        for tensor in tensors:
+            if result is not tensor and np.shares_memory(result.array, tensor.array):
+                assert result._view
+                assert result._storage is tensor._storage
+
+
 def _strided(array: np.ndarray) -> np.ndarray:
     """The same values in memory of the opposite axis order, every second element."""
     if array.ndim == 0:
