@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BackwardRecord:
-    """What a gradient, a tracer or a reader needs of one call.
+    """What a gradient or a reader needs of one call; a tracer is told of a ``seam.Call``.
 
     Attributes:
         operator: the operator (an ``onemodel.operators._operator.Operator``).

@@ -208,15 +208,13 @@ def apply_floats(
     None where it is any other call. The forward is called with its defaults, which must be
     what ``attributes`` says.
     """
-    try:
-        left, right = first._array, second._array
-    except AttributeError:
+    if not (isinstance(first, Tensor) and isinstance(second, Tensor)):
         return None  # a number, an array, or something to complain of
-    dtype = left.dtype
-    if dtype is not right.dtype or dtype.kind != "f":
+    dtype = first._array.dtype
+    if dtype is not second._array.dtype or dtype.kind != "f":
         return None
     try:
-        result = _silent.run(operator.forward, left, right)
+        result = _silent.run(operator.forward, first._array, second._array)
     except (ValueError, TypeError) as error:
         raise _fault(operator, (first, second), attributes, error) from error
     tensor = Tensor(result if type(result) is np.ndarray else np.asarray(result))
@@ -237,6 +235,8 @@ def _apply_special(
             break
     if operator.refuses is not None:
         _ask_refusal(operator, tensors, attributes)
+    if operator.view and tensors:
+        tensors[0]._own_elements()  # not a view of what a graph may hold
     try:
         result = _silent.run(operator.forward, *[t._array for t in tensors], **plain)
     except (ValueError, TypeError, IndexError) as error:
@@ -275,7 +275,7 @@ def _keep(
         if tensor._mark is not None:
             marked = True
             break
-    if marked and _tell(operator, tensors, attributes, results, saved, sized):
+    if marked and _tell(operator, tensors, attributes, results):
         return
     if operator.backward is None or not grad_mode.enabled:
         return
@@ -296,17 +296,12 @@ def _tell(
     tensors: Sequence[Tensor],
     attributes: Mapping[str, Any],
     results: Sequence[Tensor],
-    saved: Any,
-    sized: bool,
 ) -> bool:
     """Tell a trace of a call on marked tensors or sizes; whether there was one to tell."""
-    listening = seam.listener() is not None
     live = any(t._mark is not None and t._mark.live for t in tensors)
-    if not listening and not live:
+    if not live and seam.listener() is None:
         return False
-    if not sized and all(t._mark is None for t in tensors):
-        return False
-    seam.record(BackwardRecord(operator, tensors, attributes, results, saved), results)
+    seam.record(seam.Call(operator, tensors, attributes), results)
     return True
 
 

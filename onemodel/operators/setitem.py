@@ -34,7 +34,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     for tensor in (value, *(tensor for _, tensor in parsed.tensors)):
         if isinstance(tensor, Tensor) and tensor._mark is not None:
             tensor._mark.on_write(_NAME)
-    if not input._array.flags.writeable:
+    if not input._own_elements().flags.writeable:
         raise RuntimeError(
             f"{_NAME}: the elements of this tensor repeat or belong to a read-only array; "
             "write to x.clone()"
@@ -48,7 +48,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         return
     try:
         view, look_ups = attributes["index"]
-        input._array[view][look_ups] = given._array
+        input._own_elements()[view][look_ups] = given._array
     except (ValueError, IndexError) as error:
         raise type(error)(f"{_NAME}: {error}") from None
     input._own_storage().version += 1
