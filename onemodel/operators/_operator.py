@@ -213,18 +213,22 @@ def apply(
     return tensor
 
 
-def apply_floats(
-    operator: Operator, first: Any, second: Any, attributes: Mapping[str, Any] = _NONE
+def apply_alike(
+    operator: Operator,
+    first: Any,
+    second: Any,
+    attributes: Mapping[str, Any] = _NONE,
+    kinds: str = "f",
 ) -> Tensor | None:
-    """Two tensors of one floating dtype: nothing to promote, the commonest call of all.
+    """Two tensors of one dtype: nothing to promote, the commonest call of all.
 
-    None where it is any other call. The forward is called with its defaults, which must be
-    what ``attributes`` says.
+    None where it is any other call, or the dtype is of none of the ``kinds``. The forward is
+    called with its defaults, which must be what ``attributes`` says.
     """
     if not (isinstance(first, Tensor) and isinstance(second, Tensor)):
         return None  # a number, an array, or something to complain of
     dtype = first._array.dtype
-    if dtype is not second._array.dtype or dtype.kind != "f":
+    if dtype is not second._array.dtype or dtype.kind not in kinds:
         return None
     try:
         result = _silent.run(operator.forward, first._array, second._array)
