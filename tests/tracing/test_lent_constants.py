@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import onemodel as om
 from onemodel import nn
@@ -324,6 +326,98 @@ def test_a_gradient_that_saved_lent_memory_notices_the_write_all_the_same():
         w.add_(1)
     with pytest.raises(RuntimeError, match="changed in place"):
         loss.backward()
+
+
+class Twins:
+    """The same steps on a weight that traces take in between, and on one that none does."""
+
+    def __init__(self) -> None:
+        self.tensors = [[weight()], [weight()]]
+        self.arrays: list[list[np.ndarray]] = [[], []]
+        self.graphs: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def trace(self, place: int) -> None:
+        w = self.tensors[0][place % len(self.tensors[0])]
+        matrix = w.reshape(SIZE, SIZE) if w.dim() == 1 else w
+        traced = om.trace(lambda x: x @ matrix, X, axes=AXES, verify=False)
+        held = initializer(traced)
+        self.graphs.append((held, held.copy()))
+
+    def forget(self, place: int) -> None:
+        if self.graphs:
+            del self.graphs[place % len(self.graphs)]
+            gc.collect()
+
+    def derive(self, place: int, how: Callable[[Tensor], Tensor]) -> None:
+        for tensors in self.tensors:
+            tensors.append(how(tensors[place % len(tensors)]))
+
+    def hand_out(self, place: int, how: Callable[[Tensor], np.ndarray]) -> None:
+        for tensors, arrays in zip(self.tensors, self.arrays, strict=True):
+            arrays.append(how(tensors[place % len(tensors)]))
+
+    def write(self, place: int, how: Callable[[Tensor], Any]) -> None:
+        for tensors in self.tensors:
+            how(tensors[place % len(tensors)])
+
+    def write_array(self, place: int, number: int) -> None:
+        for arrays in self.arrays:
+            if arrays:
+                arrays[place % len(arrays)][...] += number
+
+    def drop(self, place: int) -> None:
+        for tensors, arrays in zip(self.tensors, self.arrays, strict=True):
+            if len(tensors) > 1:
+                del tensors[place % len(tensors)]
+            if arrays:
+                del arrays[place % len(arrays)]
+
+    def check(self) -> None:
+        for kind in (self.tensors, self.arrays):
+            for one, other in zip(*kind, strict=True):
+                np.testing.assert_array_equal(
+                    np.array(getattr(one, "array", one)), np.array(getattr(other, "array", other))
+                )
+        for held, then in self.graphs:
+            np.testing.assert_array_equal(held, then)
+
+
+_DERIVED = st.sampled_from([
+    lambda t: t.detach(), lambda t: t.T, lambda t: t.reshape(-1), lambda t: t.reshape(SIZE, SIZE),
+    lambda t: t[:], lambda t: t.data, lambda t: om.einsum("...->...", t),
+])  # fmt: skip
+_HANDED = st.sampled_from([
+    lambda t: t.numpy(), lambda t: np.asarray(t), lambda t: t.T.numpy(), lambda t: t[1:].numpy(),
+    lambda t: np.ravel(t), lambda t: t.mutable_data(), lambda t: t.storage.buffer,
+])  # fmt: skip
+_WRITTEN = st.sampled_from([
+    lambda t: t.add_(1), lambda t: t.zero_(), lambda t: t.__setitem__(0, 3.0),
+    lambda t: t[1:].mul_(2), lambda t: t.copy_(t.to_array() + 1), lambda t: t.relu_(),
+])  # fmt: skip
+_PLACE = st.integers(0, 5)
+_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("trace"), _PLACE),
+        st.tuples(st.just("trace"), _PLACE),
+        st.tuples(st.just("forget"), _PLACE),
+        st.tuples(st.just("drop"), _PLACE),
+        st.tuples(st.just("derive"), _PLACE, _DERIVED),
+        st.tuples(st.just("hand_out"), _PLACE, _HANDED),
+        st.tuples(st.just("write"), _PLACE, _WRITTEN),
+        st.tuples(st.just("write_array"), _PLACE, st.integers(1, 3)),
+    ),
+    min_size=4,
+    max_size=14,
+)
+
+
+@given(_STEPS)
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_done_graphs_stay_and_tensors_are_what_they_are_without_traces(steps):
+    twins = Twins()
+    for name, *arguments in steps:
+        getattr(twins, name)(*arguments)
+        twins.check()
 
 
 def test_a_writer_on_another_thread_never_gets_into_a_finished_graph():
