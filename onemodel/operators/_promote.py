@@ -200,8 +200,8 @@ def unbroadcast(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def normalize_dim(operator: str, dim: int, ndim: int) -> int:
     """A negative axis counted from the end. Raises IndexError naming operator and range."""
-    if type(dim) is int and 0 <= dim < ndim:
-        return dim
+    if type(dim) is int and -ndim <= dim < ndim:
+        return dim if dim >= 0 else dim + ndim
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise IndexError(

@@ -24,8 +24,9 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     Raises IndexError for an axis out of range. Source: ``torch.squeeze``; ONNX Squeeze-1.
     """
     input = as_tensor("squeeze", "input", input)
-    dims = normalize_dims("squeeze", dim, input.ndim)
-    return apply_view(OPERATOR, input, {"dim": () if input.ndim == 0 else dims})
+    rank = input._array.ndim
+    dims = normalize_dims("squeeze", dim, rank)
+    return apply_view(OPERATOR, input, {"dim": dims if rank else ()})
 
 
 def forward(input: np.ndarray, *, dim: tuple[int, ...]) -> np.ndarray:
