@@ -382,9 +382,11 @@ def contains_size(value: Any) -> bool:
     """Whether ``value`` is a size or holds one in nested tuples, lists, dicts and slices."""
     if type(value) in _PLAIN:
         return False
-    if isinstance(value, (tuple, list)):  # of plain numbers, mostly: what every view pays
-        rest = [item for item in value if type(item) not in _PLAIN]
-        return bool(rest) and any(map(contains_size, rest))
+    if isinstance(value, (tuple, list)):
+        for item in value:  # plain numbers, mostly, for which every view pays
+            if type(item) not in _PLAIN:
+                return any(map(contains_size, value))
+        return False
     if isinstance(value, Size):
         return True
     if isinstance(value, Mapping):
