@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BackwardRecord:
-    """What a gradient, a tracer or a reader needs of one call.
+    """What a gradient or a reader needs of one call; a tracer is told of a ``seam.Call``.
 
     Attributes:
         operator: the operator (an ``onemodel.operators._operator.Operator``).
@@ -68,11 +68,14 @@ class BackwardRecord:
                 self.results = [t._array for t in results]
                 self.written = [weakref.ref(t) for t in results]
         if "i" in reads:
-            self.arrays = [t._array for t in inputs]
+            arrays, shared = [], False
             for tensor in inputs:
+                arrays.append(tensor._array)
                 if tensor._storage is not None:  # no storage: never shared, never written
-                    self.versions = [t.version for t in inputs]
-                    break
+                    shared = True
+            self.arrays = arrays
+            if shared:
+                self.versions = [t.version for t in inputs]
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:

@@ -14,7 +14,7 @@ import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, total_ordering
+from functools import cached_property, lru_cache, total_ordering
 from typing import Any, TypeAlias
 
 from onemodel.axes import polynomial, text
@@ -236,7 +236,10 @@ class Extent:
             AxesError: where a symbol has no size.
             ZeroDivisionError: where a divisor becomes zero.
         """
-        return self.coefficient * math.prod(atom.evaluate(assignment) for atom in self.atoms)
+        size = self.coefficient
+        for atom in self.atoms:
+            size *= atom.evaluate(assignment)
+        return size
 
     def substitute(self, replacements: Mapping[str, int | Extent]) -> Extent:
         """The extent with symbols replaced by sizes; other symbols stay."""
@@ -372,7 +375,12 @@ def as_extent(size: Any) -> Extent:
 
 def static_axes(shape: Sequence[int]) -> Axes:
     """The axes of a shape whose sizes are all fixed."""
-    return tuple(Extent(int(size)) for size in shape)
+    return tuple([_static(int(size)) for size in shape])
+
+
+@lru_cache(maxsize=4096)
+def _static(size: int) -> Extent:
+    return Extent(size)
 
 
 def axes_text(axes: Sequence[int | Extent]) -> str:
@@ -382,7 +390,7 @@ def axes_text(axes: Sequence[int | Extent]) -> str:
 
 def evaluate_axes(axes: Sequence[Extent], assignment: Mapping[str, int]) -> tuple[int, ...]:
     """The shape at ``assignment``."""
-    return tuple(extent.evaluate(assignment) for extent in axes)
+    return tuple([extent.evaluate(assignment) for extent in axes])
 
 
 def from_terms(terms: Polynomial) -> Extent:

@@ -82,6 +82,9 @@ def broadcast(*operands: Axes) -> Axes:
     Raises:
         AxesError: OM403 where a symbolic axis meets another extent or a static size above 1.
     """
+    shaped = [axes for axes in operands if axes]
+    if all(axes is shaped[0] for axes in shaped[1:]):  # a number with a tensor, or one alone
+        return tuple(shaped[0]) if shaped else ()
     rank = max(map(len, operands), default=0)
     result = []
     for place in range(-rank, 0):

@@ -375,12 +375,20 @@ def extent_of(size: Any) -> Extent:
     return size.extent if isinstance(size, Size) else as_extent(size)
 
 
+_PLAIN = frozenset({int, float, bool, str, type(None)})
+
+
 def contains_size(value: Any) -> bool:
     """Whether ``value`` is a size or holds one in nested tuples, lists, dicts and slices."""
+    if type(value) in _PLAIN:
+        return False
+    if isinstance(value, (tuple, list)):
+        for item in value:  # plain numbers, mostly, for which every view pays
+            if type(item) not in _PLAIN:
+                return any(map(contains_size, value))
+        return False
     if isinstance(value, Size):
         return True
-    if isinstance(value, (tuple, list)):
-        return any(map(contains_size, value))
     if isinstance(value, Mapping):
         return any(map(contains_size, value.values()))
     if isinstance(value, slice):

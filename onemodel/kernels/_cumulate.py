@@ -8,19 +8,18 @@ from onemodel.kernels._dtypes import widen
 
 
 def cumulate(
-    operation: np.ufunc, x: np.ndarray, axis: np.ndarray, exclusive: int, reverse: int
+    operation: np.ufunc, x: np.ndarray, axis: np.ndarray | int, exclusive: int, reverse: int
 ) -> np.ndarray:
     """``operation`` accumulated along ``axis`` in the dtype of ``x``."""
-    where = int(np.asarray(axis).item())
-    wide = np.moveaxis(widen(x), where, 0)
-    if reverse:
-        wide = wide[::-1]
-    result = np.empty_like(wide)
+    where = axis if type(axis) is int else int(np.asarray(axis).item())
+    wide = np.flip(widen(x), where) if reverse else widen(x)
     if exclusive:
-        result[:1] = operation.identity
-        operation.accumulate(wide[:-1], axis=0, dtype=wide.dtype, out=result[1:])
+        result = np.empty_like(wide)
+        lines, sums = np.moveaxis(wide, where, 0), np.moveaxis(result, where, 0)
+        sums[:1] = operation.identity
+        operation.accumulate(lines[:-1], axis=0, dtype=wide.dtype, out=sums[1:])
     else:
-        operation.accumulate(wide, axis=0, dtype=wide.dtype, out=result)
+        result = operation.accumulate(wide, where, wide.dtype)
     if reverse:
-        result = result[::-1]
-    return np.moveaxis(result, 0, where).astype(x.dtype, copy=False)
+        result = np.flip(result, where)
+    return result if wide.dtype is x.dtype else result.astype(x.dtype)

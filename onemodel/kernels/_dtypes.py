@@ -68,7 +68,8 @@ def numpy_dtype(code: int) -> np.dtype:
 
 def widen(array: np.ndarray) -> np.ndarray:
     """float16 and bfloat16 as float32 (exact), everything else untouched."""
-    return array.astype(np.float32) if array.dtype in _NARROW else array
+    narrow = array.dtype.itemsize == 2 and array.dtype in _NARROW
+    return array.astype(np.float32) if narrow else array
 
 
 def is_float(dtype: np.dtype) -> bool:

@@ -12,7 +12,7 @@ def fast(
     if select_last_index:
         flipped = np.argmax(np.flip(data, axis), axis=axis, keepdims=bool(keepdims))
         return np.asarray(data.shape[axis] - 1 - flipped, dtype=np.int64)
-    return np.asarray(np.argmax(data, axis=axis, keepdims=bool(keepdims)), dtype=np.int64)
+    return np.asarray(data.argmax(axis, keepdims=bool(keepdims)), np.int64)
 
 
 def arg_max_1(data: np.ndarray, *, axis: int = 0, keepdims: int = 1) -> np.ndarray:

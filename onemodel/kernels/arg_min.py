@@ -12,7 +12,7 @@ def fast(
     if select_last_index:
         flipped = np.argmin(np.flip(data, axis), axis=axis, keepdims=bool(keepdims))
         return np.asarray(data.shape[axis] - 1 - flipped, dtype=np.int64)
-    return np.asarray(np.argmin(data, axis=axis, keepdims=bool(keepdims)), dtype=np.int64)
+    return np.asarray(data.argmin(axis, keepdims=bool(keepdims)), np.int64)
 
 
 def arg_min_1(data: np.ndarray, *, axis: int = 0, keepdims: int = 1) -> np.ndarray:

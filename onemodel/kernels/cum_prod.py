@@ -7,7 +7,9 @@ from onemodel.kernels._cumulate import cumulate
 NODE_TYPE = "CumProd"
 
 
-def fast(x: np.ndarray, axis: np.ndarray, *, exclusive: int = 0, reverse: int = 0) -> np.ndarray:
+def fast(
+    x: np.ndarray, axis: np.ndarray | int, *, exclusive: int = 0, reverse: int = 0
+) -> np.ndarray:
     """Products of the elements up to (``exclusive``: before) each, from the end if ``reverse``."""
     return cumulate(np.multiply, x, axis, exclusive, reverse)
 

@@ -7,7 +7,7 @@ NODE_TYPE = "Gather"
 
 def fast(data: np.ndarray, indices: np.ndarray, *, axis: int = 0) -> np.ndarray:
     """``data`` indexed along ``axis`` by ``indices`` of any shape; negative ones count back."""
-    return np.asarray(np.take(data, indices, axis=axis), dtype=data.dtype)
+    return np.asarray(data.take(indices, axis), data.dtype)
 
 
 VERSIONS = {1: fast}

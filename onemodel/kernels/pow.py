@@ -25,7 +25,9 @@ def fast(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iub":
         return _integer_power(x, y)
     wide = widen(x)
-    return np.asarray(np.power(wide, y.astype(wide.dtype, copy=False)), dtype=x.dtype)
+    if y.dtype is not wide.dtype:
+        y = y.astype(wide.dtype)
+    return np.asarray(np.power(wide, y), x.dtype)
 
 
 def _integer_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:

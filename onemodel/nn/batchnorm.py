@@ -108,7 +108,7 @@ class _BatchNorm(_Norm):
         )
         # After the call: one that is refused has seen no batch.
         if learns and self.num_batches_tracked is not None:
-            self.num_batches_tracked.mutable_data()[...] += 1
+            self.num_batches_tracked._write("batch_norm()")[...] += 1
         return result
 
     def _momentum(self) -> float:

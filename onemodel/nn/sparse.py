@@ -52,7 +52,7 @@ class _Table(Module):
         """Draw the table anew, standard normal; the padding row is zero."""
         init.normal_(self.weight, generator=generator)
         if self.padding_idx is not None:
-            self.weight.detach().mutable_data()[self.padding_idx] = 0
+            self.weight.detach()._write("reset_parameters()")[self.padding_idx] = 0
 
     @classmethod
     def _pretrained(cls, embeddings: Tensor, freeze: bool, options: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from onemodel.axes.size import Size, strip_sizes
 from onemodel.operators._operator import Refusal
 from onemodel.operators.stack import stack
-from onemodel.operators.to import to
+from onemodel.operators.to import to_index
 from onemodel.tensors.tensor import Tensor
 
 Entry: TypeAlias = "int | Size | tuple[Any, Any, int] | None"
@@ -47,6 +47,46 @@ class Index:
     def only_whole(self) -> bool:
         """Whether the entries leave the tensor as it is."""
         return all(isinstance(e, tuple) and e == WHOLE for e in self.entries)
+
+
+_PLAIN = frozenset({int, type(None)})
+
+
+def basic(index: Any) -> tuple[Any, ...] | None:
+    """``index`` as NumPy takes it for a view, where it holds nothing but plain numbers.
+
+    With one Ellipsis or more, so that a single element is a view, too. None where it holds
+    tensors, sizes, or whatever else :func:`parse` understands or refuses.
+    """
+    items = index if type(index) is tuple else (index,)
+    dots = False
+    for item in items:
+        if type(item) is slice:
+            if not (
+                type(item.start) in _PLAIN
+                and type(item.stop) in _PLAIN
+                and type(item.step) in _PLAIN
+            ):
+                return None
+        elif item is Ellipsis:
+            dots = True
+        elif type(item) not in _PLAIN:
+            return None
+    return items if dots else (*items, Ellipsis)
+
+
+def basic_entries(items: tuple[Any, ...], rank: int) -> tuple[Entry, ...]:
+    """The normal form of what :func:`basic` gave, for a tensor that it fits."""
+    taken = sum([item is not None and item is not Ellipsis for item in items])
+    entries: list[Entry] = []
+    for item in items:
+        if item is Ellipsis:
+            entries.extend([WHOLE] * (rank - taken))
+        elif type(item) is slice:
+            entries.append((item.start, item.stop, 1 if item.step is None else item.step))
+        else:
+            entries.append(item)
+    return tuple(entries)
 
 
 def parse(index: Any, input: Tensor) -> Index:
@@ -121,7 +161,7 @@ def _tensor_item(item: Tensor, input: Tensor) -> Any:
         raise IndexError(f"getitem: a tensor of {array.dtype} is no index; convert it to int64")
     if array.ndim == 0 and item._mark is None and input._mark is None:
         return int(array)  # one known integer: a view
-    return to(item, np.int64)
+    return to_index(item)
 
 
 def _cut(item: slice) -> tuple[Any, Any, int]:

@@ -56,7 +56,7 @@ def replace(tensor: Tensor, compute: Callable[[Tensor], Tensor], name: str) -> N
             result._mark.on_write(name)
         _rebind(tensor, result, name)
         return
-    if tensor._view and grad_mode.enabled and result._record is not None:
+    if tensor._view and result._record is not None and grad_mode.enabled:
         raise RuntimeError(_VIEW.format(name=name))
     _store(tensor, result, name)
 
@@ -96,18 +96,18 @@ def _check_fit(tensor: Tensor, result: Tensor, name: str) -> None:
             f"{name}: the result has shape {list(source.shape)}, "
             f"which does not fit into a tensor of shape {list(target.shape)}"
         )
-    if category(source.dtype) > category(target.dtype):
+    if source.dtype is not target.dtype and category(source.dtype) > category(target.dtype):
         raise TypeError(f"{name}: a {source.dtype} result does not fit into {target.dtype}")
 
 
 def _store(tensor: Tensor, result: Tensor, name: str) -> None:
     _check_fit(tensor, result, name)
-    target, source = tensor._array, result._array
+    target, source = tensor._own_elements(), result._array
     before = tensor._record
     if before is not None and before.results:
         before.keep_results()
-    target[...] = source.astype(target.dtype, copy=False)
+    target[...] = source
     tensor._own_storage().version += 1
-    if grad_mode.enabled and (result._record is not None or tensor._record is not None):
+    if (result._record is not None or before is not None) and grad_mode.enabled:
         tensor._record, tensor._position = result._record, result._position
         tensor._tracked = result._record is not None

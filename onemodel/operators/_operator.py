@@ -26,6 +26,9 @@ from onemodel.tensors import seam
 from onemodel.tensors.tensor import Tensor
 
 _NONE: Mapping[str, Any] = {}
+_EPOCH = seam.EPOCH
+_ndarray = np.ndarray
+_new = object.__new__
 
 
 class _Silent(threading.local):
@@ -128,6 +131,10 @@ class Operator:
         return tuple(names)
 
     @cached_property
+    def _starred(self) -> bool:
+        return any(name.startswith("*") for name in self.tensor_names)
+
+    @cached_property
     def attribute_names(self) -> tuple[str, ...]:
         """Names of the attributes, keyword-only in the forward."""
         parameters = inspect.signature(self.forward).parameters.values()
@@ -135,6 +142,8 @@ class Operator:
 
     def bind(self, inputs: Sequence[Any]) -> dict[str, Any]:
         """Input values by parameter name; a starred name takes a list."""
+        if not self._starred:
+            return dict(zip(self.tensor_names, inputs, strict=False))
         bound: dict[str, Any] = {}
         for position, name in enumerate(self.tensor_names):
             if name.startswith("*"):
@@ -170,6 +179,8 @@ def apply(
     does; TraceException where a traced operand meets what cannot be traced.
     """
     if operator.special:
+        if operator.view:
+            return apply_view(operator, tensors[0], attributes)
         return _apply_special(operator, tensors, attributes)
     # The common operator, spelt out for one and two operands: this is what a tiny tensor pays.
     try:
@@ -189,46 +200,92 @@ def apply(
             tracked = any(t._tracked for t in tensors)
     except (ValueError, TypeError, IndexError) as error:
         raise _fault(operator, tensors, attributes, error) from error
-    if type(result) is not tuple:
-        tensor = Tensor(result if type(result) is np.ndarray else np.asarray(result))
+    if type(result) is tuple:
+        wrapped = tuple(Tensor(np.asarray(r)) for r in result)
         if tracked:
-            _keep(operator, tensors, attributes, (tensor,), None, False)
-        return tensor
-    wrapped = tuple(Tensor(np.asarray(r)) for r in result)
+            keep(operator, tensors, attributes, wrapped)
+        return wrapped
+    tensor = _new(Tensor)  # Tensor(result) without the call
+    tensor._array = result if type(result) is _ndarray else np.asarray(result)
+    tensor._epoch = _EPOCH[0]
     if tracked:
-        _keep(operator, tensors, attributes, wrapped, None, False)
-    return wrapped
+        keep(operator, tensors, attributes, (tensor,))
+    return tensor
 
 
-def apply_floats(
-    operator: Operator, first: Any, second: Any, attributes: Mapping[str, Any] = _NONE
+def apply_alike(
+    operator: Operator,
+    first: Any,
+    second: Any,
+    attributes: Mapping[str, Any] = _NONE,
+    kinds: str = "f",
 ) -> Tensor | None:
-    """Two tensors of one floating dtype: nothing to promote, the commonest call of all.
+    """Two tensors of one dtype: nothing to promote, the commonest call of all.
 
-    None where it is any other call. The forward is called with its defaults, which must be
-    what ``attributes`` says.
+    None where it is any other call, or the dtype is of none of the ``kinds``. The forward is
+    called with its defaults, which must be what ``attributes`` says.
     """
-    try:
-        left, right = first._array, second._array
-    except AttributeError:
+    if not (isinstance(first, Tensor) and isinstance(second, Tensor)):
         return None  # a number, an array, or something to complain of
-    dtype = left.dtype
-    if dtype is not right.dtype or dtype.kind != "f":
+    dtype = first._array.dtype
+    if dtype is not second._array.dtype or dtype.kind not in kinds:
         return None
     try:
-        result = _silent.run(operator.forward, left, right)
+        result = _silent.run(operator.forward, first._array, second._array)
     except (ValueError, TypeError) as error:
         raise _fault(operator, (first, second), attributes, error) from error
-    tensor = Tensor(result if type(result) is np.ndarray else np.asarray(result))
+    tensor = _new(Tensor)  # Tensor(result) without the call
+    tensor._array = result if type(result) is _ndarray else np.asarray(result)
+    tensor._epoch = _EPOCH[0]
     if first._tracked or second._tracked:
-        _keep(operator, (first, second), attributes, (tensor,), None, False)
+        keep(operator, (first, second), attributes, (tensor,))
+    return tensor
+
+
+def apply_view(operator: Operator, source: Tensor, attributes: Mapping[str, Any]) -> Any:
+    """:func:`apply` for what looks at the memory of one tensor another way and computes nothing."""
+    sized = False
+    plain = attributes
+    for name in operator.size_attributes:
+        if contains_size(attributes[name]):
+            sized, plain = True, strip_sizes(attributes)
+    try:
+        result = operator.forward(source._own_elements(), **plain)
+    except (ValueError, TypeError, IndexError) as error:
+        raise _fault(operator, (source,), plain, error) from error
+    if type(result) is tuple:
+        views = tuple(view_of(source, r) for r in result)
+        if sized or source._tracked:
+            keep(operator, (source,), attributes, views, sized=sized)
+        return views
+    view = view_of(source, result)
+    if sized or source._tracked:
+        keep(operator, (source,), attributes, (view,), sized=sized)
+    return view
+
+
+def view_of(source: Tensor, array: np.ndarray) -> Tensor:
+    """A tensor of ``array``, sharing the storage of ``source`` where it looks into its memory.
+
+    Made of the tensor's ``_own_elements()``, and without a record.
+    """
+    tensor = _new(Tensor)  # Tensor(array) without the call
+    tensor._array = array
+    tensor._epoch = _EPOCH[0]
+    base = array.base
+    # Views name the memory they look into; only chains of views need the slower question.
+    if base is not None:
+        origin = source._array
+        if base is origin or base is origin.base or np.may_share_memory(array, origin):
+            tensor._storage = source._storage or source._own_storage()
+            tensor._view = True
     return tensor
 
 
 def _apply_special(
     operator: Operator, tensors: Sequence[Tensor], attributes: Mapping[str, Any]
 ) -> Any:
-    """Operators that take sizes, make views, save for the gradient, or may refuse a trace."""
+    """Operators that take sizes, save for the gradient, or may refuse a trace."""
     sized = False
     plain = attributes
     for name in operator.size_attributes:
@@ -247,35 +304,33 @@ def _apply_special(
     tracked = sized or any(t._tracked for t in tensors)
     if type(result) is tuple:
         wrapped = tuple(Tensor(np.asarray(r)) for r in result)
-        if operator.view:
-            for tensor in wrapped:
-                _share(tensor, tensors[0])
         if tracked:
-            _keep(operator, tensors, attributes, wrapped, saved, sized)
+            keep(operator, tensors, attributes, wrapped, saved, sized)
         return wrapped
-    tensor = Tensor(result if type(result) is np.ndarray else np.asarray(result))
-    if operator.view and tensors:
-        _share(tensor, tensors[0])
+    tensor = Tensor(result if type(result) is _ndarray else np.asarray(result))
     if tracked:
-        _keep(operator, tensors, attributes, (tensor,), saved, sized)
+        keep(operator, tensors, attributes, (tensor,), saved, sized)
     return tensor
 
 
-def _keep(
+def keep(
     operator: Operator,
     tensors: Sequence[Tensor],
     attributes: Mapping[str, Any],
     results: Sequence[Tensor],
-    saved: Any,
-    sized: bool,
+    saved: Any = None,
+    sized: bool = False,
 ) -> None:
-    """Keep the record where gradients or a trace want it."""
+    """Keep the record of a call on tracked tensors where gradients or a trace want it.
+
+    ``sized``: its attributes hold symbolic sizes.
+    """
     marked = sized
     for tensor in tensors:
         if tensor._mark is not None:
             marked = True
             break
-    if marked and _tell(operator, tensors, attributes, results, saved, sized):
+    if marked and _tell(operator, tensors, attributes, results):
         return
     if operator.backward is None or not grad_mode.enabled:
         return
@@ -296,28 +351,13 @@ def _tell(
     tensors: Sequence[Tensor],
     attributes: Mapping[str, Any],
     results: Sequence[Tensor],
-    saved: Any,
-    sized: bool,
 ) -> bool:
     """Tell a trace of a call on marked tensors or sizes; whether there was one to tell."""
-    listening = seam.listener() is not None
     live = any(t._mark is not None and t._mark.live for t in tensors)
-    if not listening and not live:
+    if not live and seam.listener() is None:
         return False
-    if not sized and all(t._mark is None for t in tensors):
-        return False
-    seam.record(BackwardRecord(operator, tensors, attributes, results, saved), results)
+    seam.record(seam.Call(operator, tensors, attributes), results)
     return True
-
-
-def _share(result: Tensor, source: Tensor) -> None:
-    base, origin = result._array.base, source._array
-    if base is None:
-        return
-    # Views name the memory they look into; only chains of views need the slower question.
-    if base is origin or base is origin.base or np.may_share_memory(result._array, origin):
-        result._storage = source._own_storage()
-        result._view = True
 
 
 def _ask_refusal(

@@ -24,6 +24,9 @@ from onemodel.tensors.tensor import Tensor
 
 _scalars: dict[tuple[Any, type, np.dtype], Tensor] = {}
 _SCALARS_KEPT = 512
+_TAKES: dict[type, str] = {float: "f", int: "fiu"}
+"""Kinds of dtypes that stay what they are beside a number."""
+_ALL_DIMS = tuple(tuple(range(rank)) for rank in range(8))
 
 # Filled by the files of these operators; they cannot be imported here without a circle.
 _convert: dict[str, Callable[..., Tensor]] = {}
@@ -92,15 +95,19 @@ def operands(operator: str, *values: Any) -> tuple[Sequence[Tensor], np.dtype]:
 
     Raises TypeError naming the operator for anything that is no tensor, array or number.
     """
-    if len(values) == 2:
+    if len(values) == 2:  # spelt out: tensors of one dtype, a tensor with a number
         first, second = values
         if isinstance(first, Tensor):
             dtype = first._array.dtype
             if isinstance(second, Tensor):
                 if dtype is second._array.dtype:
                     return values, dtype
-            elif type(second) is float and dtype.kind == "f":
+            elif dtype.kind in _TAKES.get(type(second), ""):
                 return (first, scalar(second, dtype)), dtype
+        elif isinstance(second, Tensor):
+            dtype = second._array.dtype
+            if dtype.kind in _TAKES.get(type(first), ""):
+                return (scalar(first, dtype), second), dtype
     elif all(isinstance(v, Tensor) for v in values):
         dtype = values[0]._array.dtype
         if all(v._array.dtype == dtype for v in values[1:]):
@@ -111,12 +118,13 @@ def operands(operator: str, *values: Any) -> tuple[Sequence[Tensor], np.dtype]:
 
 def meet(operator: str, values: Sequence[Any]) -> np.dtype:
     """The dtype in which ``values`` meet."""
-    if len(values) == 2:  # the common mix: a tensor with a number
-        first, second = values
-        if isinstance(first, Tensor) and type(second) in (int, float, bool):
-            return _with_number(first._array.dtype, second)
-        if isinstance(second, Tensor) and type(first) in (int, float, bool):
-            return _with_number(second._array.dtype, first)
+    tensors = [v for v in values if isinstance(v, Tensor)]
+    numbers = [v for v in values if type(v) in (int, float, bool)]
+    if len(tensors) == 1 and len(numbers) == len(values) - 1:  # the common mix
+        dtype = tensors[0]._array.dtype
+        for number in numbers:
+            dtype = _with_number(dtype, number)
+        return dtype
     plain: list[Any] = []
     for value in values:
         if isinstance(value, (Tensor, np.ndarray)):
@@ -192,6 +200,8 @@ def unbroadcast(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def normalize_dim(operator: str, dim: int, ndim: int) -> int:
     """A negative axis counted from the end. Raises IndexError naming operator and range."""
+    if type(dim) is int and -ndim <= dim < ndim:
+        return dim if dim >= 0 else dim + ndim
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise IndexError(
@@ -204,7 +214,7 @@ def normalize_dim(operator: str, dim: int, ndim: int) -> int:
 def normalize_dims(operator: str, dim: Any, ndim: int) -> tuple[int, ...]:
     """One axis, several, or None for all, as a sorted tuple without repetition."""
     if dim is None:
-        return tuple(range(ndim))
+        return _ALL_DIMS[ndim] if ndim < len(_ALL_DIMS) else tuple(range(ndim))
     if type(dim) is int and -ndim <= dim < ndim:
         return (dim % ndim,)
     dims = (dim,) if isinstance(dim, int) else tuple(dim)

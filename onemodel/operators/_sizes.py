@@ -17,6 +17,11 @@ def shape_argument(operator: str, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
+    for size in shape:
+        if type(size) is not int:
+            break
+    else:
+        return shape  # plain integers, which most are
     sizes = []
     for size in shape:
         if isinstance(size, Size):

@@ -23,7 +23,7 @@ def abs(input: Tensor) -> Tensor:
     Source: ``torch.abs``; ONNX Abs-6.
     """
     input = as_tensor("abs", "input", input)
-    if input._array.dtype == np.bool_:
+    if input._array.dtype.kind == "b":
         raise TypeError("abs: bool has no absolute value")
     return apply(OPERATOR, (input,))
 

@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import add as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.tensor import Tensor
@@ -26,7 +26,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     do not broadcast. Source: ``torch.add``; ONNX Add-7.
     """
     if alpha == 1:
-        plain = apply_floats(OPERATOR, input, other, PLAIN)
+        plain = apply_alike(OPERATOR, input, other, PLAIN)
         if plain is not None:
             return plain
     (input, other), _ = operands("add", input, other)

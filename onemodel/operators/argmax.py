@@ -29,7 +29,8 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 def forward(input: np.ndarray, *, dim: int | None, keepdim: bool) -> np.ndarray:
     if input.ndim == 0:
         return np.zeros((), np.int64)
-    check_not_empty(input.shape, range(input.ndim) if dim is None else (dim,))
+    if not input.size:
+        check_not_empty(input.shape, range(input.ndim) if dim is None else (dim,))
     if dim is None:
         found = kernel.fast(input.reshape(-1), axis=0, keepdims=0)
         return found.reshape((1,) * input.ndim) if keepdim else found

@@ -80,7 +80,7 @@ def _check_channels(input: Tensor, *tensors: Tensor | None) -> None:
 def _update(running: Tensor | None, new: np.ndarray, momentum: float) -> None:
     if running is None:
         return
-    values = running.mutable_data()
+    values = running._write("batch_norm()")
     values[...] = (1 - momentum) * widen(values) + momentum * new
 
 

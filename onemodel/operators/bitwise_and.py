@@ -10,7 +10,7 @@ from onemodel.kernels import and_ as bool_kernel
 from onemodel.kernels import bitwise_and as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands
 from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
@@ -22,6 +22,9 @@ def bitwise_and(input: Any, other: Any) -> Tensor:
     Shapes: any two that broadcast. Dtype: where the operands meet by promotion. Raises TypeError
     for floating numbers. Source: ``torch.bitwise_and``; ONNX BitwiseAnd-18.
     """
+    plain = apply_alike(OPERATOR, input, other, kinds="biu")
+    if plain is not None:
+        return plain
     pair, dtype = operands("bitwise_and", input, other)
     if category(dtype) > 1:
         raise TypeError(f"bitwise_and: bits of integers and bool only, not {dtype}")
@@ -29,7 +32,7 @@ def bitwise_and(input: Any, other: Any) -> Tensor:
 
 
 def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
-    node = bool_kernel if input.dtype == np.bool_ else kernel
+    node = bool_kernel if input.dtype.kind == "b" else kernel
     return node.fast(input, other)
 
 

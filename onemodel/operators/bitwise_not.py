@@ -30,7 +30,7 @@ def bitwise_not(input: Tensor) -> Tensor:
 
 
 def forward(input: np.ndarray) -> np.ndarray:
-    return bool_kernel.fast(input) if input.dtype == np.bool_ else kernel.fast(input)
+    return bool_kernel.fast(input) if input.dtype.kind == "b" else kernel.fast(input)
 
 
 def opset_7(g: Any, input: Any) -> Any:

@@ -10,7 +10,7 @@ from onemodel.kernels import bitwise_xor as kernel
 from onemodel.kernels import xor as bool_kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands
 from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
@@ -22,6 +22,9 @@ def bitwise_xor(input: Any, other: Any) -> Tensor:
     Shapes: any two that broadcast. Dtype: where the operands meet by promotion. Raises TypeError
     for floating numbers. Source: ``torch.bitwise_xor``; ONNX BitwiseXor-18.
     """
+    plain = apply_alike(OPERATOR, input, other, kinds="biu")
+    if plain is not None:
+        return plain
     pair, dtype = operands("bitwise_xor", input, other)
     if category(dtype) > 1:
         raise TypeError(f"bitwise_xor: bits of integers and bool only, not {dtype}")
@@ -29,7 +32,7 @@ def bitwise_xor(input: Any, other: Any) -> Tensor:
 
 
 def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:
-    node = bool_kernel if input.dtype == np.bool_ else kernel
+    node = bool_kernel if input.dtype.kind == "b" else kernel
     return node.fast(input, other)
 
 

@@ -22,7 +22,7 @@ def ceil(input: Tensor) -> Tensor:
     Source: ``torch.ceil``; ONNX Ceil-6.
     """
     input = as_tensor("ceil", "input", input)
-    if input._array.dtype == np.bool_:
+    if input._array.dtype.kind == "b":
         raise TypeError("ceil: bool has nothing to round")
     return apply(OPERATOR, (input,))
 

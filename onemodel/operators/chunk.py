@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply_view
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.operators.split import parts_of, write_parts
 from onemodel.tensors.tensor import Tensor
@@ -26,7 +26,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if chunks < 1:
         raise ValueError(f"chunk: expected at least 1 chunk, not {chunks}")
     dim = normalize_dim("chunk", dim, input.ndim)
-    return apply(OPERATOR, (input,), {"chunks": int(chunks), "dim": dim})
+    return apply_view(OPERATOR, input, {"chunks": int(chunks), "dim": dim})
 
 
 def forward(input: np.ndarray, *, chunks: int, dim: int) -> tuple[np.ndarray, ...]:

@@ -13,7 +13,7 @@ from onemodel.kernels import clip as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
-from onemodel.operators._promote import as_tensor, operands
+from onemodel.operators._promote import as_tensor, meet, operand
 from onemodel.operators.clamp_max import clamp_max
 from onemodel.operators.clamp_min import clamp_min
 from onemodel.symbolic.helpers import clip
@@ -35,8 +35,8 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
         result = as_tensor("clamp", "input", input)
         result = result if min is None else clamp_min(result, min)
         return result if max is None else clamp_max(result, max)
-    limits = [limit for limit in (min, max) if limit is not None]
-    (tensor, *_), dtype = operands("clamp", input, *limits)
+    dtype = meet("clamp", [value for value in (input, min, max) if value is not None])
+    tensor = operand(input, dtype)
     low, high = (None if limit is None else dtype.type(limit).item() for limit in (min, max))
     return apply(OPERATOR, (tensor,), {"min": low, "max": high})
 

@@ -34,7 +34,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def forward(input: np.ndarray, *, dim: int) -> np.ndarray:
-    return kernel.fast(input, np.asarray(dim)) if input.ndim else input.copy()
+    return kernel.fast(input, dim) if input.ndim else input.copy()
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:

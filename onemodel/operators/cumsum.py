@@ -32,11 +32,11 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def forward(input: np.ndarray, *, dim: int) -> np.ndarray:
-    return kernel.fast(input, np.asarray(dim)) if input.ndim else input.copy()
+    return kernel.fast(input, dim) if input.ndim else input.copy()
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
-    return kernel.fast(grad, np.asarray(record.attributes["dim"]), reverse=1) if grad.ndim else grad
+    return kernel.fast(grad, record.attributes["dim"], reverse=1) if grad.ndim else grad
 
 
 def opset_11(g: Any, input: Any, dim: int) -> Any:

@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import div as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, conjugate, floor_quotient
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operand, operands, register_conversion, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.dtypes import category, get_default_dtype
@@ -32,7 +32,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
             f"div: rounding_mode must be None, 'trunc' or 'floor', not {rounding_mode!r}"
         )
     if rounding_mode is None:
-        plain = apply_floats(OPERATOR, input, other, PLAIN)
+        plain = apply_alike(OPERATOR, input, other, PLAIN)
         if plain is not None:
             return plain
     pair, dtype = operands("div", input, other)

@@ -84,7 +84,9 @@ def letters(equation: str, ranks: Sequence[int]) -> Letters:
 
 def forward(*operands: np.ndarray, equation: str) -> np.ndarray:
     letters(equation, [array.ndim for array in operands])
-    return kernel.fast(*operands, equation=equation)
+    result = kernel.fast(*operands, equation=equation)
+    # Of one operand it may be a view, which would share memory and no storage.
+    return result.copy() if len(operands) == 1 and result.base is not None else result
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, ...]:

@@ -60,7 +60,7 @@ def check_table(operator: str, input: Tensor, weight: Tensor) -> int:
 def renormalise(weight: Tensor, indices: np.ndarray, max_norm: float, norm_type: float) -> None:
     """Shrink the rows in use, in place, to at most ``max_norm``."""
     used = np.unique(indices)
-    table = weight.mutable_data()
+    table = weight._write("embedding(max_norm=...)")
     norms = np.linalg.norm(table[used], ord=norm_type, axis=1)
     long = norms > max_norm
     table[used[long]] *= (max_norm / (norms[long] + 1e-7))[:, None].astype(table.dtype)

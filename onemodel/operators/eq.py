@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.kernels import equal as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, equal
-from onemodel.operators._operator import Composite, Operator, apply, apply_floats
+from onemodel.operators._operator import Composite, Operator, apply, apply_alike
 from onemodel.operators._promote import operands
 from onemodel.tensors.tensor import Tensor
 
@@ -20,7 +20,7 @@ def eq(input: Any, other: Any) -> Tensor:
     Operands meet by promotion; the result is bool and has no gradient. NaN equals nothing.
     Source: ``torch.eq``; ONNX Equal-7.
     """
-    plain = apply_floats(OPERATOR, input, other)
+    plain = apply_alike(OPERATOR, input, other)
     if plain is not None:
         return plain
     pair, _ = operands("eq", input, other)

@@ -11,7 +11,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Composite, Operator, apply
+from onemodel.operators._operator import Composite, Operator, apply_view
 from onemodel.operators._promote import as_tensor, unbroadcast
 from onemodel.operators._sizes import shape_argument
 from onemodel.symbolic import helpers
@@ -26,7 +26,7 @@ def expand(input: Tensor, *size: Any) -> Tensor:
     below).
     """
     input = as_tensor("expand", "input", input)
-    return apply(OPERATOR, (input,), {"size": shape_argument("expand", size)})
+    return apply_view(OPERATOR, input, {"size": shape_argument("expand", size)})
 
 
 def forward(input: np.ndarray, *, size: tuple[int, ...]) -> np.ndarray:

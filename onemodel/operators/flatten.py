@@ -22,10 +22,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     ``torch.flatten``; ONNX Reshape-5.
     """
     input = as_tensor("flatten", "input", input)
-    if input.ndim == 0:
+    rank = input._array.ndim
+    if rank == 0:
         return reshape(input, (1,))
-    first = normalize_dim("flatten", start_dim, input.ndim)
-    last = normalize_dim("flatten", end_dim, input.ndim)
+    first = normalize_dim("flatten", start_dim, rank)
+    last = normalize_dim("flatten", end_dim, rank)
     if first > last:
         raise ValueError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
     shape = input.shape

@@ -22,7 +22,7 @@ def floor(input: Tensor) -> Tensor:
     Source: ``torch.floor``; ONNX Floor-6.
     """
     input = as_tensor("floor", "input", input)
-    if input._array.dtype == np.bool_:
+    if input._array.dtype.kind == "b":
         raise TypeError("floor: bool has nothing to round")
     return apply(OPERATOR, (input,))
 

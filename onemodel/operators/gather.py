@@ -14,7 +14,7 @@ from onemodel.operators._operator import Composite, Operator, apply
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.operators.expand import expand
 from onemodel.operators.reshape import reshape
-from onemodel.operators.to import to
+from onemodel.operators.to import to_index
 from onemodel.tensors.tensor import Tensor
 
 
@@ -36,7 +36,7 @@ def index_tensor(operator: str, index: Any) -> Tensor:
     tensor = as_tensor(operator, "index", index)
     if tensor._array.dtype.kind not in "iu":
         raise IndexError(f"{operator}: an index must be of integers, not {tensor._array.dtype}")
-    return to(tensor, np.int64)
+    return to_index(tensor)
 
 
 def check_index(input: np.ndarray, index: np.ndarray, dim: int) -> None:

@@ -12,8 +12,15 @@ from onemodel.axes import rules
 from onemodel.axes.extent import Axes, Extent, as_extent
 from onemodel.axes.size import extent_of, plain, strip_sizes
 from onemodel.operators._case import Case
-from onemodel.operators._indexing import Index, mask_indices, numpy_entries, parse
-from onemodel.operators._operator import Composite, Operator, apply
+from onemodel.operators._indexing import (
+    Index,
+    basic,
+    basic_entries,
+    mask_indices,
+    numpy_entries,
+    parse,
+)
+from onemodel.operators._operator import Composite, Operator, apply_view, keep, view_of
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.operators._sizes import shape_argument
 from onemodel.operators.index import look_up
@@ -34,15 +41,44 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     Source: NumPy's indexing; ONNX Slice-1, Gather-1, Squeeze-1, Unsqueeze-1.
     """
     input = as_tensor("getitem", "input", input)
+    found = _basic_view(input, index)
+    if found is not None:
+        return found
+    if _picks_rows(index, input):
+        return look_up(input, [index], (0,))
     parsed = parse(index, input)
     if not parsed.tensors:
-        return apply(OPERATOR, (input,), {"index": parsed.entries})
+        return apply_view(OPERATOR, input, {"index": parsed.entries})
     return _with_tensors(input, parsed)
+
+
+def _basic_view(input: Tensor, index: Any) -> Tensor | None:
+    """``input[index]`` for plain numbers, slices, None and Ellipsis; None for all the rest.
+
+    What does not fit is left to the long way, too, which finds the words for it.
+    """
+    items = basic(index)
+    if items is None:
+        return None
+    try:
+        view = view_of(input, input._own_elements()[items])
+    except (IndexError, ValueError):
+        return None
+    if input._tracked:
+        keep(OPERATOR, (input,), {"index": basic_entries(items, input._array.ndim)}, (view,))
+    return view
+
+
+def _picks_rows(index: Any, input: Tensor) -> bool:
+    """Whether ``index`` is one tensor of integers, the commonest look-up."""
+    if not isinstance(index, Tensor) or index._array.dtype.kind not in "iu":
+        return False
+    return index._array.ndim > 0 and input._array.ndim > 0
 
 
 def _with_tensors(input: Tensor, index: Index) -> Tensor:
     """First the view, then each 0-d look-up alone, then the others together."""
-    view = input if index.only_whole else apply(OPERATOR, (input,), {"index": index.entries})
+    view = input if index.only_whole else apply_view(OPERATOR, input, {"index": index.entries})
     indices: list[Tensor] = []
     dims: list[int] = []
     dropped = 0

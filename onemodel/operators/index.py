@@ -15,7 +15,7 @@ from onemodel.operators._case import Case, In
 from onemodel.operators._operator import Operator, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.operators.expand import write_expand
-from onemodel.operators.to import to
+from onemodel.operators.to import to_index
 from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
 
@@ -43,7 +43,7 @@ def look_up(input: Tensor, indices: Sequence[Tensor], dims: tuple[int, ...]) -> 
             raise IndexError(f"index: a tensor of {tensor._array.dtype} is no index")
     if not dims:
         return input
-    return apply(OPERATOR, (input, *(to(t, np.int64) for t in indices)), {"dims": dims})
+    return apply(OPERATOR, (input, *map(to_index, indices)), {"dims": dims})
 
 
 def numpy_index(indices: Sequence[np.ndarray], dims: tuple[int, ...]) -> tuple[Any, ...]:

@@ -51,9 +51,9 @@ def instance_norm(
 def _update(input: Tensor, mean: Tensor, var: Tensor, momentum: float) -> None:
     x = widen(input._array)
     within = tuple(range(2, x.ndim))
-    values = mean.mutable_data()
+    values = mean._write("instance_norm()")
     values[...] = (1 - momentum) * values + momentum * x.mean(axis=within).mean(axis=0)
-    values = var.mutable_data()
+    values = var._write("instance_norm()")
     values[...] = (1 - momentum) * values + momentum * x.var(axis=within, ddof=1).mean(axis=0)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.kernels import less_or_equal as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, less_equal
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands
 from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
@@ -22,7 +22,7 @@ def le(input: Any, other: Any) -> Tensor:
     False. Raises TypeError for complex.
     Source: ``torch.le``; ONNX LessOrEqual-12.
     """
-    plain = apply_floats(OPERATOR, input, other)
+    plain = apply_alike(OPERATOR, input, other)
     if plain is not None:
         return plain
     pair, dtype = operands("le", input, other)

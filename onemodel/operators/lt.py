@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.kernels import less as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands
 from onemodel.symbolic.helpers import comparison as comparison_node
 from onemodel.tensors.dtypes import category
@@ -23,7 +23,7 @@ def lt(input: Any, other: Any) -> Tensor:
     False. Raises TypeError for complex.
     Source: ``torch.lt``; ONNX Less-7.
     """
-    plain = apply_floats(OPERATOR, input, other)
+    plain = apply_alike(OPERATOR, input, other)
     if plain is not None:
         return plain
     pair, dtype = operands("lt", input, other)

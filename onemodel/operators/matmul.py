@@ -11,7 +11,7 @@ from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.kernels import mat_mul as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.tensor import Tensor
@@ -24,7 +24,7 @@ def matmul(input: Any, other: Any) -> Tensor:
     column on the right, and its axis is dropped. Raises ValueError where k differs or an
     operand is 0-d. Source: ``torch.matmul``; ONNX MatMul-1.
     """
-    plain = apply_floats(OPERATOR, input, other)
+    plain = apply_alike(OPERATOR, input, other)
     if plain is not None:
         return plain
     (input, other), _ = operands("matmul", input, other)

@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import max as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.dtypes import category
@@ -23,7 +23,7 @@ def maximum(input: Any, other: Any) -> Tensor:
     Dtype: where the operands meet by promotion. Where both are equal each takes half of the
     gradient. Raises TypeError for complex. Source: ``torch.maximum``; ONNX Max-8.
     """
-    plain = apply_floats(OPERATOR, input, other)
+    plain = apply_alike(OPERATOR, input, other)
     if plain is not None:
         return plain
     pair, dtype = operands("maximum", input, other)

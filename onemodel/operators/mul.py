@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import mul as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, conjugate
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.tensor import Tensor
@@ -23,7 +23,7 @@ def mul(input: Any, other: Any) -> Tensor:
     bools is their "and". Raises TypeError for operands that are no tensors or numbers.
     Source: ``torch.mul``; ONNX Mul-7.
     """
-    plain = apply_floats(OPERATOR, input, other)
+    plain = apply_alike(OPERATOR, input, other)
     if plain is not None:
         return plain
     (input, other), _ = operands("mul", input, other)

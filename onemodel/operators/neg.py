@@ -22,7 +22,7 @@ def neg(input: Tensor) -> Tensor:
     Shape and dtype are the input's. Raises TypeError for bool. Source: ``torch.neg``; ONNX Neg-6.
     """
     input = as_tensor("neg", "input", input)
-    if input._array.dtype == np.bool_:
+    if input._array.dtype.kind == "b":
         raise TypeError("neg: bool has no sign; write ~x or om.logical_not(x)")
     return apply(OPERATOR, (input,))
 

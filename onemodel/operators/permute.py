@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.kernels import transpose as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply_view
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.tensors.tensor import Tensor
 
@@ -25,10 +26,22 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
     """
     input = as_tensor("permute", "input", input)
     listed = tuple(dims[0]) if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-    order = tuple(normalize_dim("permute", dim, input.ndim) for dim in listed)
-    if sorted(order) != list(range(input.ndim)):
-        raise ValueError(f"permute: {list(listed)} is no order of {input.ndim} axes")
-    return apply(OPERATOR, (input,), {"dims": order})
+    find = _known_order
+    for dim in listed:
+        if type(dim) is not int:
+            find = _order
+    order = find(listed, input._array.ndim)
+    return apply_view(OPERATOR, input, {"dims": order})
+
+
+def _order(dims: tuple[Any, ...], rank: int) -> tuple[int, ...]:
+    order = tuple(normalize_dim("permute", dim, rank) for dim in dims)
+    if sorted(order) != list(range(rank)):
+        raise ValueError(f"permute: {list(dims)} is no order of {rank} axes")
+    return order
+
+
+_known_order = lru_cache(maxsize=1024)(_order)
 
 
 def forward(input: np.ndarray, *, dims: tuple[int, ...]) -> np.ndarray:

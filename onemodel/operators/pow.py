@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import pow as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, conjugate
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.dtypes import category
@@ -23,6 +23,9 @@ def pow(input: Any, exponent: Any) -> Tensor:
     Dtype: where the operands meet by promotion. Raises ValueError for integers to a negative
     integer power. Source: ``torch.pow``; ONNX Pow-7 (integers since 12).
     """
+    plain = apply_alike(OPERATOR, input, exponent)
+    if plain is not None:
+        return plain
     (input, exponent), dtype = operands("pow", input, exponent)
     if category(dtype) == 0:
         raise TypeError("pow: bool has no powers; convert it with .long()")

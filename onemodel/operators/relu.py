@@ -23,7 +23,7 @@ def relu(input: Tensor) -> Tensor:
     Source: ``torch.relu``; ONNX Relu-6.
     """
     input = as_tensor("relu", "input", input)
-    if input._array.dtype == np.bool_:
+    if input._array.dtype.kind == "b":
         raise TypeError("relu: bool has no negative elements; convert it with .float()")
     return apply(OPERATOR, (input,))
 

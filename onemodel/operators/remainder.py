@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import mod as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes, equal, floor_quotient
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.dtypes import category
@@ -23,6 +23,9 @@ def remainder(input: Any, other: Any) -> Tensor:
     Shapes: any two that broadcast. Raises ZeroDivisionError for integers and a divisor of 0,
     TypeError for bool and complex. Source: ``torch.remainder``; ONNX Mod-10.
     """
+    plain = apply_alike(OPERATOR, input, other)
+    if plain is not None:
+        return plain
     pair, dtype = operands("remainder", input, other)
     if category(dtype) in (0, 3):
         raise TypeError(f"remainder: there is none of {dtype} numbers")

@@ -11,7 +11,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes, Extent
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply_view
 from onemodel.operators._promote import as_tensor
 from onemodel.operators._sizes import shape_argument
 from onemodel.symbolic import helpers
@@ -26,7 +26,7 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     Source: ``torch.reshape``; ONNX Reshape-5.
     """
     input = as_tensor("reshape", "input", input)
-    return apply(OPERATOR, (input,), {"shape": shape_argument("reshape", shape)})
+    return apply_view(OPERATOR, input, {"shape": shape_argument("reshape", shape)})
 
 
 def forward(input: np.ndarray, *, shape: tuple[int, ...]) -> np.ndarray:

@@ -22,7 +22,7 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     Raises TypeError for bool and for what is no number. Source: ``torch.round``; ONNX Round-11.
     """
     input = as_tensor("round", "input", input)
-    if input._array.dtype == np.bool_:
+    if input._array.dtype.kind == "b":
         raise TypeError("round: bool has nothing to round")
     return apply(OPERATOR, (input,), {"decimals": int(decimals)})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from onemodel.autograd.grad_mode import mode as grad_mode
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case
-from onemodel.operators._indexing import numpy_index, parse
+from onemodel.operators._indexing import basic, numpy_index, parse
 from onemodel.operators._inplace import replace
 from onemodel.operators._operator import Operator, Refusal, apply
 from onemodel.operators._promote import operand, unbroadcast
@@ -30,11 +30,11 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     ``torch.Tensor.__setitem__``.
     """
     seam.write(input, _NAME)
-    parsed = parse(index, input)
-    for tensor in (value, *(tensor for _, tensor in parsed.tensors)):
+    places, looked_up = _places(index, input)
+    for tensor in (value, *looked_up):
         if isinstance(tensor, Tensor) and tensor._mark is not None:
             tensor._mark.on_write(_NAME)
-    if not input._array.flags.writeable:
+    if not input._own_elements().flags.writeable:
         raise RuntimeError(
             f"{_NAME}: the elements of this tensor repeat or belong to a read-only array; "
             "write to x.clone()"
@@ -42,16 +42,25 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     if isinstance(value, (list, tuple)):
         value = as_array(value, input._array.dtype)
     given = operand(value, input._array.dtype)
-    attributes = {"index": numpy_index(parsed)}
-    if grad_mode.enabled and (input._tracked or given._tracked):
+    attributes = {"index": places}
+    if (input._tracked or given._tracked) and grad_mode.enabled:
         replace(input, lambda before: apply(OPERATOR, (before, given), attributes), _NAME)
         return
     try:
-        view, look_ups = attributes["index"]
-        input._array[view][look_ups] = given._array
+        view, look_ups = places
+        input._own_elements()[view][look_ups] = given._array
     except (ValueError, IndexError) as error:
         raise type(error)(f"{_NAME}: {error}") from None
     input._own_storage().version += 1
+
+
+def _places(index: Any, input: Tensor) -> tuple[tuple[Any, Any], Sequence[Tensor]]:
+    """Where to write, as :func:`numpy_index` has it, and the tensors that say so."""
+    items = basic(index)
+    if items is not None:
+        return (items, ...), ()
+    parsed = parse(index, input)
+    return numpy_index(parsed), [tensor for _, tensor in parsed.tensors]
 
 
 def forward(input: np.ndarray, value: np.ndarray, *, index: tuple[Any, ...]) -> np.ndarray:

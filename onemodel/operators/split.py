@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes, Extent
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply_view
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.operators._sizes import shape_argument
 from onemodel.symbolic import helpers
@@ -30,7 +30,7 @@ def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Ten
         sections: Any = shape_argument("split", tuple(given))
     else:
         (sections,) = shape_argument("split", (given,))
-    return apply(OPERATOR, (input,), {"split_size_or_sections": sections, "dim": dim})
+    return apply_view(OPERATOR, input, {"split_size_or_sections": sections, "dim": dim})
 
 
 def forward(input: np.ndarray, *, split_size_or_sections: Any, dim: int) -> tuple[np.ndarray, ...]:
@@ -51,7 +51,12 @@ def forward(input: np.ndarray, *, split_size_or_sections: Any, dim: int) -> tupl
 
 def parts_of(input: np.ndarray, sizes: list[int], dim: int) -> tuple[np.ndarray, ...]:
     """Views of the given sizes, one behind the other."""
-    return tuple(np.split(input, np.cumsum(sizes)[:-1], axis=dim))
+    before, start = (slice(None),) * dim, 0
+    parts = []
+    for size in sizes:
+        parts.append(input[(*before, slice(start, start + size))])
+        start += size
+    return tuple(parts)
 
 
 def backward(record: BackwardRecord, *grads: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply_view
 from onemodel.operators._promote import as_tensor, normalize_dims
 from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
@@ -24,12 +24,14 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     Raises IndexError for an axis out of range. Source: ``torch.squeeze``; ONNX Squeeze-1.
     """
     input = as_tensor("squeeze", "input", input)
-    dims = normalize_dims("squeeze", dim, input.ndim)
-    return apply(OPERATOR, (input,), {"dim": () if input.ndim == 0 else dims})
+    rank = input._array.ndim
+    dims = normalize_dims("squeeze", dim, rank)
+    return apply_view(OPERATOR, input, {"dim": dims if rank else ()})
 
 
 def forward(input: np.ndarray, *, dim: tuple[int, ...]) -> np.ndarray:
-    return np.squeeze(input, tuple(axis for axis in dim if input.shape[axis] == 1))
+    shape = input.shape
+    return input.squeeze(tuple([axis for axis in dim if shape[axis] == 1]))
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.kernels import sub as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import broadcast_axes
-from onemodel.operators._operator import Operator, apply, apply_floats
+from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.tensor import Tensor
@@ -25,11 +25,11 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     integers wrap around. Raises TypeError for bool operands. Source: ``torch.sub``; ONNX Sub-7.
     """
     if alpha == 1:
-        plain = apply_floats(OPERATOR, input, other, PLAIN)
+        plain = apply_alike(OPERATOR, input, other, PLAIN)
         if plain is not None:
             return plain
     (input, other), dtype = operands("sub", input, other)
-    if dtype == np.bool_:
+    if dtype.kind == "b":
         raise TypeError("sub: bool has no difference; write x ^ y or x & ~y")
     return apply(OPERATOR, (input, other), {"alpha": alpha})
 

@@ -28,11 +28,15 @@ def to(input: Any, dtype: Any) -> Tensor:
     return apply(OPERATOR, (input,), {"dtype": wanted})
 
 
+def to_index(tensor: Tensor) -> Tensor:
+    """Integers as int64, the dtype of indices; what most of them are already."""
+    return tensor if tensor._array.dtype is dtypes.int64 else to(tensor, dtypes.int64)
+
+
 def forward(input: np.ndarray, *, dtype: np.dtype) -> np.ndarray:
     if input.dtype.kind == "c" and dtype.kind != "c":
         input = np.real(input)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return input.astype(dtype)
+    return input.astype(dtype)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray | None:

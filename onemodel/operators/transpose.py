@@ -10,10 +10,10 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
-from onemodel.kernels import transpose as kernel
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Composite, Operator, apply
+from onemodel.operators._operator import Composite, Operator, apply_view
 from onemodel.operators._promote import as_tensor, normalize_dim
+from onemodel.operators.permute import OPERATOR as PERMUTE
 from onemodel.operators.permute import permute
 from onemodel.tensors.tensor import Tensor
 
@@ -24,9 +24,10 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     Raises IndexError for an axis out of range. Source: ``torch.transpose``; ONNX Transpose-1.
     """
     input = as_tensor("transpose", "input", input)
-    first = normalize_dim("transpose", dim0, input.ndim)
-    second = normalize_dim("transpose", dim1, input.ndim)
-    return apply(OPERATOR, (input,), {"dim0": first, "dim1": second})
+    rank = input._array.ndim
+    first = normalize_dim("transpose", dim0, rank)
+    second = normalize_dim("transpose", dim1, rank)
+    return apply_view(OPERATOR, input, {"dim0": first, "dim1": second})
 
 
 def order(rank: int, dim0: int, dim1: int) -> list[int]:
@@ -38,7 +39,7 @@ def order(rank: int, dim0: int, dim1: int) -> list[int]:
 
 
 def forward(input: np.ndarray, *, dim0: int, dim1: int) -> np.ndarray:
-    return kernel.fast(input, perm=order(input.ndim, dim0, dim1))
+    return input.swapaxes(dim0, dim1) if input.ndim else input[...]
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
@@ -126,7 +127,7 @@ def _places(operator: str, dims: Any, rank: int) -> list[int]:
 
 def _reversed_axes(self: Tensor) -> Tensor:
     """The axes in reverse order. Source: ``torch.Tensor.T``, ``numpy.ndarray.T``."""
-    return permute(self, tuple(reversed(range(self.ndim))))
+    return apply_view(PERMUTE, self, {"dims": tuple(range(self._array.ndim - 1, -1, -1))})
 
 
 def _matrix_transpose(self: Tensor) -> Tensor:

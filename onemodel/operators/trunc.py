@@ -21,7 +21,7 @@ def trunc(input: Tensor) -> Tensor:
     Source: ``torch.trunc``; ONNX Floor-6 and Sign-9.
     """
     input = as_tensor("trunc", "input", input)
-    if input._array.dtype == np.bool_:
+    if input._array.dtype.kind == "b":
         raise TypeError("trunc: bool has nothing to round")
     return apply(OPERATOR, (input,))
 

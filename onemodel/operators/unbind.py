@@ -9,7 +9,7 @@ import numpy as np
 from onemodel.autograd.record import BackwardRecord
 from onemodel.axes.extent import Axes, AxesError
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply_view
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
@@ -27,7 +27,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     dim = normalize_dim("unbind", dim, input.ndim)
     if input._array.shape[dim] == 0:
         return ()
-    return apply(OPERATOR, (input,), {"dim": dim})
+    return apply_view(OPERATOR, input, {"dim": dim})
 
 
 def forward(input: np.ndarray, *, dim: int) -> tuple[np.ndarray, ...]:

@@ -10,10 +10,12 @@ from onemodel.autograd.record import BackwardRecord
 from onemodel.axes import rules
 from onemodel.axes.extent import Axes
 from onemodel.operators._case import Case
-from onemodel.operators._operator import Operator, apply
+from onemodel.operators._operator import Operator, apply_view
 from onemodel.operators._promote import as_tensor, normalize_dim
 from onemodel.symbolic import helpers
 from onemodel.tensors.tensor import Tensor
+
+_WHOLE = (slice(None),) * 8
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
@@ -22,11 +24,11 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     Raises IndexError for a position out of range. Source: ``torch.unsqueeze``; ONNX Unsqueeze-1.
     """
     input = as_tensor("unsqueeze", "input", input)
-    return apply(OPERATOR, (input,), {"dim": normalize_dim("unsqueeze", dim, input.ndim + 1)})
+    return apply_view(OPERATOR, input, {"dim": normalize_dim("unsqueeze", dim, input.ndim + 1)})
 
 
 def forward(input: np.ndarray, *, dim: int) -> np.ndarray:
-    return np.expand_dims(input, dim)
+    return input[(*_WHOLE[:dim], None)] if dim < len(_WHOLE) else np.expand_dims(input, dim)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class Writer:
     views: dict[str, int] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
     checked: dict[Any, Any] = field(default_factory=dict)
+    learned: Axes = ()
 
     def unique(self, wanted: str) -> str:
         """``wanted``, with a number behind it where it is taken."""
@@ -85,6 +87,9 @@ class Writer:
 
     def learn(self, value: Value, axes: Axes) -> None:
         """Remember which sizes can be read from ``value``."""
+        if axes is self.learned:  # of one element-wise operator after the other
+            return
+        self.learned = axes
         symbolic = False
         for axis, extent in enumerate(axes):
             if not extent.is_static:
@@ -294,8 +299,7 @@ class GraphContext:
 
     def accepts(self, op_type: str, dtype: Any, position: int = 0) -> bool:
         """Whether the node type takes ``dtype`` at the target opset."""
-        schema = schema_for(op_type, self.opset)
-        return schema is not None and np.dtype(dtype) in schema.input_dtypes(position)
+        return _accepts(op_type, self.opset, np.dtype(dtype), position)
 
     # --- checks ---------------------------------------------------------------------------
 
@@ -418,6 +422,12 @@ class GraphContext:
         return schema.infer_output_dtypes(
             [None if v is None else v.dtype for v in values], attributes, outputs
         )
+
+
+@lru_cache(maxsize=4096)
+def _accepts(op_type: str, opset: int, dtype: np.dtype, position: int) -> bool:
+    schema = schema_for(op_type, opset)
+    return schema is not None and dtype in schema.input_dtypes(position)
 
 
 def _cache_key(

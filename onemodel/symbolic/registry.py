@@ -57,7 +57,7 @@ class Registration:
             arguments = {"self": first[1], **dict(rest)}
         return self.function(g, **arguments)
 
-    @property
+    @cached_property
     def label(self) -> str:
         """``onemodel.operators.softmax.opset_13``: how a fault names it."""
         function = inspect.unwrap(self.function)
@@ -126,6 +126,7 @@ class SymbolicRegistry:
     def __init__(self) -> None:
         self._versions: dict[str, dict[int, Registration]] = {}
         self._parameters: dict[str, tuple[str, ...]] = {}
+        self._found: dict[tuple[str, int], Registration | None] = {}
 
     def declare(self, name: str, parameters: Sequence[str]) -> None:
         """Make an operator known by its parameter names, before its functions arrive."""
@@ -145,6 +146,7 @@ class SymbolicRegistry:
         if parameters is not None:
             check_parameters(name, function, parameters)
         versions = self._versions.setdefault(name, {})
+        self._found.clear()
         for version in opset_versions(opset):
             if version in versions:
                 raise ValueError(f"{name} has a symbolic function for opset {version} already")
@@ -170,6 +172,12 @@ class SymbolicRegistry:
             custom = overrides.find(name, opset)
             if custom is not None:
                 return custom
+        key = (name, opset)
+        if key not in self._found:
+            self._found[key] = self._newest(name, opset)
+        return self._found[key]
+
+    def _newest(self, name: str, opset: int) -> Registration | None:
         versions = self._versions.get(name, {})
         usable = [version for version in versions if version <= opset]
         if usable:

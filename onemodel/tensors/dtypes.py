@@ -40,6 +40,9 @@ INTEGER = (int8, int16, int32, int64, uint8, uint16, uint32, uint64)
 COMPLEX = (complex64, complex128)
 ALL = (*FLOATING, *INTEGER, bool_, *COMPLEX)
 
+_CATEGORIES = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+"""By NumPy's kind of dtype; that of bfloat16 says nothing."""
+
 _default = [float32]
 
 
@@ -60,7 +63,10 @@ def set_default_dtype(dtype: Any) -> None:
 def _cached_dtype(dtype: Any) -> DType:
     if dtype is float:
         raise TypeError
-    return np.dtype(dtype)
+    found = np.dtype(dtype)
+    if found not in ALL:
+        raise TypeError
+    return found
 
 
 def as_dtype(dtype: Any) -> DType:
@@ -73,22 +79,15 @@ def as_dtype(dtype: Any) -> DType:
     if isinstance(dtype, str) and dtype == "bfloat16":
         return bfloat16
     try:
-        found = _cached_dtype(dtype)
+        return _cached_dtype(dtype)
     except TypeError:
-        found = None
-    if found is None or found not in ALL:
         names = ", ".join(d.name for d in ALL)
-        raise TypeError(f"{dtype!r} is not a dtype of tensors; there are {names}")
-    return found
+        raise TypeError(f"{dtype!r} is not a dtype of tensors; there are {names}") from None
 
 
 def category(dtype: DType) -> int:
     """0 bool, 1 integer, 2 floating, 3 complex."""
-    if dtype == bool_:
-        return 0
-    if dtype.kind in "iu":
-        return 1
-    return 3 if dtype.kind == "c" else 2
+    return _CATEGORIES.get(dtype.kind, 2)
 
 
 def is_floating(dtype: DType) -> bool:

@@ -9,7 +9,7 @@ it lets a value out or in. With no listener and no mark nothing here runs.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Mark(Protocol):
         """Whether the memory of ``tensor`` was made while its listener recorded."""
         ...
 
-    def on_foreign(self, record: Any) -> None:
+    def on_foreign(self, record: Call) -> None:
         """The tensor meets an operator on a thread where nobody listens."""
         ...
 
@@ -62,10 +62,26 @@ class Mark(Protocol):
         ...
 
 
+class Call:
+    """One operator call, as a listener is told of it: what ran, on what, with which attributes.
+
+    It holds tensors, never their arrays: who else holds an array decides whether it is copied.
+    """
+
+    __slots__ = ("attributes", "inputs", "operator")
+
+    def __init__(
+        self, operator: Any, inputs: Sequence[Tensor], attributes: Mapping[str, Any]
+    ) -> None:
+        self.operator = operator
+        self.inputs = inputs
+        self.attributes = attributes
+
+
 class Listener(Protocol):
     """Who follows a run on this thread."""
 
-    def on_record(self, record: Any, results: Sequence[Tensor]) -> None: ...
+    def on_record(self, record: Call, results: Sequence[Tensor]) -> None: ...
 
     def on_write(self, tensor: Tensor, operation: str) -> None: ...
 
@@ -105,7 +121,7 @@ def install(new: Listener | None) -> None:
     _state.listener = new
 
 
-def record(entry: Any, results: Sequence[Tensor]) -> None:
+def record(entry: Call, results: Sequence[Tensor]) -> None:
     """Tell the listener of a record; without one, ask the marks of its inputs."""
     active = _state.listener
     if active is not None:

@@ -111,6 +111,20 @@ class Tensor:
             storage = self._storage = Storage(base, self._epoch)
         return storage
 
+    def _own_elements(self) -> np.ndarray:
+        """The array, to be written, shared or handed out: what a graph holds is left to it."""
+        array = self._array
+        storage = self._storage
+        if storage is not None and storage.lent:
+            del array  # so that only others count as holders
+            array = self._array = storage.reclaim()
+        return array
+
+    def _lend(self) -> np.ndarray | None:
+        """The elements for a graph, see :meth:`Storage.lend`; None where it needs a copy."""
+        storage = self._own_storage()
+        return storage.lend() if storage.buffer is self._array else None
+
     # --- autograd -------------------------------------------------------------------------
 
     @property
@@ -154,7 +168,7 @@ class Tensor:
         """The same values without history; shares storage. A traced tensor returns itself."""
         if self._mark is not None:
             return self
-        result = Tensor(self._array)
+        result = Tensor(self._own_elements())
         result._storage = self._own_storage()
         result._view = True
         return result
@@ -166,18 +180,21 @@ class Tensor:
             self._mark.on_read(operation)
         return self._array
 
+    def _hand_out(self, operation: str) -> np.ndarray:
+        """The array for somebody who may keep it, and write through it without notice."""
+        self._read(operation)
+        array = self._own_elements()
+        self._own_storage().exposed = True
+        return array
+
     def numpy(self) -> np.ndarray:
         """The values as an array that shares memory.
 
         Raises RuntimeError while gradients are recorded on it; TraceException in a trace.
         """
-        array = self._read("numpy()")
         if self._tracked and self._mark is None:
             raise RuntimeError("this tensor records gradients; use x.detach().numpy()")
-        # The caller may write through the array, so the version can no longer be trusted
-        # unless the array is handed out as read-only for constants of a trace; a copy is not
-        # wanted here, sharing is what numpy() is for.
-        return array
+        return self._hand_out("numpy()")
 
     def to_array(self) -> np.ndarray:
         """A copy of the values."""
@@ -205,38 +222,39 @@ class Tensor:
 
     @property
     def storage(self) -> Storage:
-        self._read(".storage")
+        self._hand_out(".storage")
         return self._own_storage()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self._read("numpy.asarray()")
         if dtype is not None and np.dtype(dtype) != array.dtype:
             return array.astype(dtype)
-        return np.array(array) if copy else array
+        return np.array(array) if copy else self._hand_out("numpy.asarray()")
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        return cast("dict[str, Any]", self._read("__array_interface__").__array_interface__)
+        return cast("dict[str, Any]", self._hand_out("__array_interface__").__array_interface__)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         operator = _UFUNCS.get(ufunc.__name__) if method == "__call__" and not kwargs else None
         if operator is not None:
             return operator(*inputs)
         name = f"numpy.{ufunc.__name__}()"
-        return getattr(ufunc, method)(*(_release(value, name) for value in inputs), **kwargs)
+        return getattr(ufunc, method)(*_release(inputs, name, Tensor._hand_out), **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = f"{function.__module__}.{function.__name__}()"
-        return function(*_release(args, name), **_release(kwargs, name))
+        hand_out = Tensor._hand_out
+        return function(*_release(args, name, hand_out), **_release(kwargs, name, hand_out))
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self._read("__dlpack__()").__dlpack__(**options)
+        return self._hand_out("__dlpack__()").__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return cast("tuple[int, int]", self._read("__dlpack_device__()").__dlpack_device__())
 
     def __buffer__(self, flags: int) -> memoryview:
-        return self._read("memoryview()").data
+        return self._hand_out("memoryview()").data
 
     def __bool__(self) -> bool:
         array = self._read("bool()")
@@ -337,7 +355,7 @@ class Tensor:
                 "do it inside om.no_grad(), or on x.detach()"
             )
         self._own_storage().version += 1
-        return self._array
+        return self._own_elements()
 
     def fill_(self, value: Any) -> Tensor:
         """Set every element to ``value``."""
@@ -368,11 +386,13 @@ class Tensor:
 
     def mutable_data(self) -> np.ndarray:
         """The array itself, to be written. Counts as a write at this moment."""
-        return self._write("mutable_data()")
+        self._write("mutable_data()")
+        return self._hand_out("mutable_data()")
 
     def mutable_storage(self) -> Storage:
         """The storage, to be written. Counts as a write at this moment."""
         self._write("mutable_storage()")
+        self._hand_out("mutable_storage()")
         return self._own_storage()
 
     if TYPE_CHECKING:
@@ -421,14 +441,16 @@ def connect_grad_mode(enabled: Callable[[], bool]) -> None:
     _GRAD_MODE[0] = enabled
 
 
-def _release(value: Any, operation: str) -> Any:
+def _release(
+    value: Any, operation: str, read: Callable[[Tensor, str], np.ndarray] = Tensor._read
+) -> Any:
     """Tensors in nested arguments as arrays, each asked first."""
     if isinstance(value, Tensor):
-        return value._read(operation)
+        return read(value, operation)
     if isinstance(value, (list, tuple)):
-        return type(value)(_release(item, operation) for item in value)
+        return type(value)(_release(item, operation, read) for item in value)
     if isinstance(value, dict):
-        return {key: _release(item, operation) for key, item in value.items()}
+        return {key: _release(item, operation, read) for key, item in value.items()}
     return value
 
 

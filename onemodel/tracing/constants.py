@@ -19,22 +19,41 @@ from onemodel.tracing import sites
 LIMIT = 2**31
 """Bytes: what one protobuf message can hold."""
 
+LEND_FROM = 1 << 14
+"""Bytes from which a constant is lent to the graph rather than copied."""
+
 
 @dataclass(eq=False, slots=True)
 class Captured:
-    """One captured tensor: its memory, its copy, the version and place of capture, and the
-    Python number it was made of where rounding changed that.
+    """One captured tensor: its memory, what the graph holds of it, the version and place of
+    capture, and the Python number it was made of where rounding changed that.
 
-    The storage is held weakly: whether other tensors share it is asked by counting holders.
+    ``array`` is the tensor's own memory, or None where that is lent: ``kept`` is then the
+    memory itself, read-only, and else a copy. The storage is held weakly: whether other tensors
+    share it is asked by counting holders.
     """
 
-    array: np.ndarray
+    array: np.ndarray | None
     storage: weakref.ref[Storage]
     value: Value
-    copy: np.ndarray
+    kept: np.ndarray
     version: int
     site: sites.Site | None
     number: float | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the tensor is no longer what the graph holds."""
+        storage = self.storage()
+        if storage is not None and storage.version != self.version:
+            return True
+        if self.array is not None:
+            return not _same(self.kept, self.array)
+        # As long as it is the tensor's own memory nobody could write it. Where it was reclaimed
+        # without a write that we know of, it was handed out, and may be written by anybody.
+        if storage is None or storage.buffer is self.kept.base:
+            return False
+        return not _same(self.kept, storage.buffer)
 
 
 @dataclass(frozen=True)
@@ -60,12 +79,13 @@ class Constants:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._captured: dict[Any, Captured] = {}
+        self._lent: dict[int, Captured] = {}
         self._named: dict[Any, str] = {}
         self._storages: dict[int, tuple[str, Tensor]] = {}
         self._writes: dict[int, Write] = {}
         self._by_name: dict[str, Value] = {}
         self.arrays: dict[Value, np.ndarray] = {}
-        """Every captured tensor's copy by its graph value."""
+        """What the graph holds of every captured tensor, by its graph value."""
 
     def name(self, name: str, tensor: Tensor) -> None:
         """``tensor`` shall be called ``name`` when it is captured.
@@ -90,12 +110,12 @@ class Constants:
         return {c.value: c.number for c in self._captured.values() if c.number is not None}
 
     def capture(self, tensor: Tensor, scope: str) -> Value:
-        """The graph value of a constant; a copy of its elements on first sight.
+        """The graph value of a constant; on first sight its elements, lent or copied.
 
         Raises OverflowError above 2 GiB.
         """
         key = _key(tensor)
-        known = self._captured.get(key)
+        known = self._captured.get(key) or self._moved(tensor)
         if known is not None:
             return known.value
         if tensor._array.nbytes >= LIMIT:
@@ -103,29 +123,43 @@ class Constants:
                 f"a constant of shape {list(tensor._array.shape)} has {tensor._array.nbytes} "
                 f"bytes, more than the {LIMIT} that a file can hold"
             )
-        copy = np.array(tensor._array, order="C")
-        wanted = self._wanted_name(key, tensor)
-        if key in self._named:
-            value = Value(wanted, copy.dtype, tuple(copy.shape))
-            self._writer.graph.initializers[value] = copy
-            self._by_name[wanted] = value
-        else:
-            value = self._writer.initializer(copy, wanted)
-        self.arrays[value] = copy
-        site = sites.current_site(3)
         storage = tensor._own_storage()
-        self._captured[key] = Captured(
-            tensor._array, weakref.ref(storage), value, copy, storage.version, site, tensor._number
+        version = storage.version
+        kept = tensor._lend() if tensor._array.nbytes >= LEND_FROM else None
+        array = tensor._array if kept is None else None
+        if kept is None:
+            kept = np.array(array, order="C")
+        value = self._new_value(key, tensor, kept)
+        self.arrays[value] = kept
+        captured = Captured(
+            array, weakref.ref(storage), value, kept, version, sites.current_site(3), tensor._number
         )
+        self._captured[key] = captured
+        if array is None:
+            self._lent[id(storage)] = captured
         return value
 
-    def _wanted_name(self, key: Any, tensor: Tensor) -> str:
-        if key in self._named:
-            return self._named[key]
-        known = self._storages.get(id(tensor._storage)) if tensor._storage is not None else None
-        if known is not None:
-            return self._writer.view_name(known[0])
-        return "constant"
+    def _moved(self, tensor: Tensor) -> Captured | None:
+        """A tensor whose lent memory was captured here, and that has other memory since."""
+        storage = tensor._storage
+        if storage is None or storage.buffer is not tensor._array:
+            return None
+        found = self._lent.get(id(storage))
+        return found if found is not None and found.storage() is storage else None
+
+    def _new_value(self, key: Any, tensor: Tensor, kept: np.ndarray) -> Value:
+        name = self._named.get(key)
+        if name is None:
+            known = self._storages.get(id(tensor._storage))
+            if known is None:
+                return self._writer.initializer(kept, "constant")
+            if known[1]._array is not tensor._array:
+                return self._writer.initializer(kept, self._writer.view_name(known[0]))
+            name = known[0]  # the weight itself, in other memory than when it was named
+        value = Value(name, kept.dtype, tuple(kept.shape))
+        self._writer.graph.initializers[value] = kept
+        self._by_name[name] = value
+        return value
 
     def note_write(
         self, tensor: Tensor, operation: str, site: sites.Site | None, epoch: int
@@ -141,8 +175,7 @@ class Constants:
         for captured in self._captured.values():
             storage = captured.storage()
             write = self._writes.get(id(storage)) if storage is not None else None
-            moved = storage is not None and storage.version != captured.version
-            if write is not None or moved or not _same(captured.copy, captured.array):
+            if write is not None or captured.changed:
                 yield Change(captured, write)
 
 

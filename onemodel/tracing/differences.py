@@ -80,7 +80,14 @@ def _constant(graph: Graph, value: Value) -> bytes | None:
 def _equal(left: np.ndarray, right: np.ndarray) -> bool:
     if left.shape != right.shape or left.dtype != right.dtype:
         return False
-    return left is right or left.tobytes() == right.tobytes()
+    return _one_memory(left, right) or left.tobytes() == right.tobytes()
+
+
+def _one_memory(left: np.ndarray, right: np.ndarray) -> bool:
+    """Whether both are the same elements: two traces of a model share its large weights."""
+    if left.strides != right.strides:
+        return False
+    return left.__array_interface__["data"][0] == right.__array_interface__["data"][0]
 
 
 def _numbers(left: np.ndarray, right: np.ndarray) -> str:

@@ -97,7 +97,7 @@ def _check_constants(tracer: Tracer) -> None:
         tracer.refuse(
             "OM203",
             write.operation if write is not None else "write",
-            f"the constant {captured.value.name!r} (shape {list(captured.copy.shape)}){used}, "
+            f"the constant {captured.value.name!r} (shape {list(captured.kept.shape)}){used}, "
             f"was changed during the trace by {how}",
             site=write.site if write is not None else captured.site,
         )

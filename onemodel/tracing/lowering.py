@@ -71,7 +71,7 @@ def lower(
         raise EmissionError(
             f"the symbolic function {found.label} failed: {type(error).__name__}: {error}"
         ) from error
-    return _results(writer, entry, context, found.label, answer, inputs)
+    return _results(writer, entry, context, found.label, answer)
 
 
 def _graph_value(value: TracedValue | Value) -> Value:
@@ -84,9 +84,8 @@ def _results(
     context: GraphContext,
     label: str,
     answer: Any,
-    inputs: Sequence[Value],
 ) -> list[Value]:
-    values = list(iterate(answer))
+    values = [answer] if isinstance(answer, Value) else list(iterate(answer))
     if len(values) < len(context.result_axes) or any(not isinstance(v, Value) for v in values):
         raise EmissionError(
             f"{label} returned {len(values)} values, the operator has {len(context.result_axes)}"
@@ -105,14 +104,14 @@ def _results(
             writer.names.discard(value.name)
             value.name = writer.unique(stem)
         value.dtype = dtype
-        value.shape = tuple(_dim(e) for e in axes)
+        value.shape = tuple([_dim(e) for e in axes])
         writer.learn(value, axes)
         results.append(value)
     return results
 
 
 def _dim(extent: Any) -> Dim:
-    return extent.value if extent.is_static else extent
+    return extent if extent.atoms else extent.coefficient
 
 
 def lower_alone(

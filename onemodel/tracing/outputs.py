@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from onemodel.graph.ir import Graph, Node, Origin, Value
@@ -60,9 +59,9 @@ def prune(graph: Graph) -> None:
     needed: set[int] = {id(v) for v in graph.outputs}
     kept: list[Node] = []
     for node in reversed(graph.nodes):
-        if any(id(v) in needed for v in node.outputs):
+        if not needed.isdisjoint([id(v) for v in node.outputs]):
             kept.append(node)
-            needed.update(id(v) for v in node.inputs if v is not None)
+            needed.update([id(v) for v in node.inputs if v is not None])
     kept.reverse()
     graph.nodes[:] = kept
     for value in [v for v in graph.initializers if id(v) not in needed]:
@@ -79,7 +78,7 @@ def kept_records(graph: Graph, records: Sequence[TraceRecord]) -> list[TraceReco
     values = {id(value) for value in graph.values()}
     kept: list[TraceRecord] = []
     for record in reversed(records):
-        left = any(id(value.graph_value) in values for value in record.outputs)
+        left = values.intersection([id(value.graph_value) for value in record.outputs])
         if not left and record.number not in alive:
             continue
         kept.append(record)
@@ -104,5 +103,6 @@ def set_origins(graph: Graph, records: Sequence[TraceRecord]) -> None:
             site = by_number[origin.record].site
             if site not in by_site:
                 by_site[site] = sites.resolve(site)
-            known = resolved[origin.record] = replace(origin, site=by_site[site])
+            known = Origin(by_site[site], origin.scope, origin.operator, origin.record)
+            resolved[origin.record] = known
         node.origin = known

@@ -43,7 +43,11 @@ def is_library(filename: str) -> bool:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's code, from ``frame`` outwards."""
-    while frame is not None and is_library(frame.f_code.co_filename):
+    known = _library
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not (known[filename] if filename in known else is_library(filename)):
+            break
         frame = frame.f_back
     return frame
 

@@ -251,11 +251,13 @@ class Tracer:
 
     def _record(self, record: Any, results: Sequence[Tensor]) -> None:
         operator = record.operator
-        inputs = tuple(self._operand(t, operator.name) for t in record.inputs)
+        inputs = tuple([self._operand(t, operator.name) for t in record.inputs])
         attributes = {k: self._with_extents(v) for k, v in record.attributes.items()}
         in_axes = tuple(
-            v.axes if isinstance(v, TracedValue) else static_axes(t._array.shape)
-            for v, t in zip(inputs, record.inputs, strict=True)
+            [
+                v.axes if isinstance(v, TracedValue) else static_axes(t._array.shape)
+                for v, t in zip(inputs, record.inputs, strict=True)
+            ]
         )
         entry = TraceRecord(
             len(self.records),
@@ -346,7 +348,7 @@ class Tracer:
         self, entry: TraceRecord, out_axes: tuple[Axes, ...], results: Sequence[Tensor]
     ) -> None:
         before = len(self.graph.nodes)
-        dtypes = tuple(t._array.dtype for t in results)
+        dtypes = tuple([t._array.dtype for t in results])
         try:
             values = lower(self.writer, entry, out_axes, dtypes, self.constants.by_name())
         except EmissionError as error:

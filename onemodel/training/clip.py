@@ -32,7 +32,7 @@ def clip_grad_norm_(
     if not factor >= 1:  # a NaN, too: it must show in every gradient
         with no_grad(), np.errstate(invalid="ignore"):
             for gradient in gradients:
-                values = gradient.mutable_data()
+                values = gradient._write("clip_grad_norm_()")
                 values *= factor
     return Tensor(np.asarray(total, np.float32))
 
@@ -44,7 +44,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
     """
     with no_grad():
         for gradient in _gradients(parameters):
-            values = gradient.mutable_data()
+            values = gradient._write("clip_grad_value_()")
             np.clip(values, -clip_value, clip_value, out=values)
 
 

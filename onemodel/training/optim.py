@@ -93,7 +93,7 @@ class Optimizer:
         if group["maximize"]:
             gradient = -gradient
         state = self.state.setdefault(parameter, {})
-        self._change(parameter.mutable_data(), gradient, state, group)
+        self._change(parameter._write("step()"), gradient, state, group)
 
     def _change(self, p: np.ndarray, g: np.ndarray, state: State, group: Group) -> None:
         """Write the new value into ``p``; ``g`` must stay what it is."""

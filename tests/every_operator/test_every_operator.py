@@ -140,6 +140,30 @@ def test_a_strided_view_gives_the_same_as_a_contiguous_copy(row: Row) -> None:
         suite.same(one, other, row.case.tolerance, f"output {position}")
 
 
+@every_case
+def test_a_result_shares_memory_with_an_operand_only_as_a_view_of_its_storage(row: Row) -> None:
+    tensors = [Tensor(np.array(array)) for array in row.arrays(suite.TRACED_SIZES)]
+    for result in suite.leaves(row.call(*tensors)):
+        for tensor in tensors:
+            if result is not tensor and np.shares_memory(result.array, tensor.array):
+                assert result._view
+                assert result._storage is tensor._storage
+
+
+@every_case
+def test_what_a_graph_holds_of_an_operand_is_neither_written_nor_shared(row: Row) -> None:
+    arrays = row.arrays(suite.TRACED_SIZES)
+    tensors = [Tensor(np.array(array, order="C")) for array in arrays]
+    held = [tensor._lend() for tensor in tensors]
+    results = list(suite.leaves(row.call(*tensors)))
+    for array, kept in zip(arrays, held, strict=True):
+        assert kept is not None
+        np.testing.assert_array_equal(kept, array)
+        for result in results:
+            alone = any(result is tensor for tensor in tensors)
+            assert alone or not np.shares_memory(result.array, kept)
+
+
 def _strided(array: np.ndarray) -> np.ndarray:
     """The same values in memory of the opposite axis order, every second element."""
     if array.ndim == 0:

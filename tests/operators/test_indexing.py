@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onemodel as om
+from onemodel.operators._indexing import basic, basic_entries, parse
 from onemodel.tensors.tensor import Tensor
 
 
@@ -48,6 +49,53 @@ def indices(draw: Any) -> Any:
     if draw(st.booleans()):
         items.insert(draw(st.integers(0, len(items))), Ellipsis)
     return tuple(items)
+
+
+@given(indices())
+@settings(max_examples=300, deadline=None)
+def test_the_short_way_to_a_view_writes_the_index_as_the_long_way_does(index: Any) -> None:
+    x = tensor(*_SHAPE)
+    items = basic(index)
+    if items is None:
+        assert any(isinstance(item, list) for item in index)
+        return
+    try:
+        wanted = x.array[items]
+    except IndexError as error:
+        with pytest.raises(IndexError, match="getitem"):
+            x[index]
+        assert "indices" in str(error) or "out of bounds" in str(error)
+        return
+    assert basic_entries(items, 3) == parse(index, x).entries
+    found = x[index]
+    assert found.shape == wanted.shape
+    assert found.stride() == Tensor(wanted).stride()
+    assert (
+        found.storage_offset()
+        == (wanted.__array_interface__["data"][0] - x.array.__array_interface__["data"][0]) // 4
+    )
+    assert found._storage is x._storage
+
+
+@pytest.mark.parametrize(
+    ("index", "kind", "words"),
+    [
+        ((0, 1, 2, 3), IndexError, "4 indices are too many for a tensor of 3 dimensions"),
+        ((..., ...), IndexError, "one Ellipsis"),
+        (slice(None, None, 0), ValueError, "a slice step cannot be zero"),
+        (7, IndexError, "index=(7, (None, None, 1), (None, None, 1))"),
+        (True, IndexError, "a single bool is no index"),
+        ((0, True), IndexError, "a single bool is no index"),
+        (1.0, IndexError, "not float"),
+        (slice(0, 1.5), TypeError, "float"),
+    ],
+    ids=str,
+)
+def test_an_index_that_does_not_fit_is_refused_in_the_same_words(index, kind, words):
+    for x in (tensor(*_SHAPE), tensor(*_SHAPE).requires_grad_()):
+        with pytest.raises(kind) as caught:
+            x[index]
+        assert words in str(caught.value)
 
 
 def applied(array: np.ndarray, index: tuple[Any, ...]) -> tuple[np.ndarray, tuple[Any, ...]]:
