@@ -13,7 +13,7 @@ def negative_log_likelihood(
     weight: np.ndarray | None,
     ignore_index: int | None,
     reduction: str,
-    add: Callable[[np.ndarray], np.ndarray] = np.sum,
+    add: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
     """-log_probability[n, target[n, ...], ...], weighted per class and reduced.
 

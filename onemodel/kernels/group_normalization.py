@@ -1,13 +1,19 @@
 """ONNX GroupNormalization (since 18, 21): per image and group of channels."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from onemodel.kernels._normalize import exact_groups, normalized_groups
 
 NODE_TYPE = "GroupNormalization"
 
+Normalize = Callable[[np.ndarray, int, np.ndarray, np.ndarray, float], np.ndarray]
 
-def fast(
+
+def _grouped(
+    normalize: Normalize,
     x: np.ndarray,
     scale: np.ndarray,
     bias: np.ndarray,
@@ -17,10 +23,11 @@ def fast(
     stash_type: int = 1,
 ) -> np.ndarray:
     """(N, C, D1..Dn) normalised per group of C / num_groups channels; scale and bias per C."""
-    return normalized_groups(x, num_groups, scale, bias, epsilon)
+    return normalize(x, num_groups, scale, bias, epsilon)
 
 
-def group_normalization_18(
+def _grouped_18(
+    normalize: Normalize,
     x: np.ndarray,
     scale: np.ndarray,
     bias: np.ndarray,
@@ -30,36 +37,11 @@ def group_normalization_18(
 ) -> np.ndarray:
     """Opset 18: one scale and bias per group."""
     repeat = x.shape[1] // num_groups
-    return normalized_groups(
-        x, num_groups, np.repeat(scale, repeat), np.repeat(bias, repeat), epsilon
-    )
+    return normalize(x, num_groups, np.repeat(scale, repeat), np.repeat(bias, repeat), epsilon)
 
 
-def exact(
-    x: np.ndarray,
-    scale: np.ndarray,
-    bias: np.ndarray,
-    *,
-    epsilon: float = 1e-5,
-    num_groups: int,
-    stash_type: int = 1,
-) -> np.ndarray:
-    """As :func:`fast`, in float64 and rounded once."""
-    return exact_groups(x, num_groups, scale, bias, epsilon)
+fast = partial(_grouped, normalized_groups)
+exact = partial(_grouped, exact_groups)
 
-
-def exact_18(
-    x: np.ndarray,
-    scale: np.ndarray,
-    bias: np.ndarray,
-    *,
-    epsilon: float = 1e-5,
-    num_groups: int,
-) -> np.ndarray:
-    """As :func:`group_normalization_18`, in float64 and rounded once."""
-    repeat = x.shape[1] // num_groups
-    return exact_groups(x, num_groups, np.repeat(scale, repeat), np.repeat(bias, repeat), epsilon)
-
-
-VERSIONS = {18: group_normalization_18, 21: fast}
-EXACT = {18: exact_18, 21: exact}
+VERSIONS = {18: partial(_grouped_18, normalized_groups), 21: fast}
+EXACT = {18: partial(_grouped_18, exact_groups), 21: exact}

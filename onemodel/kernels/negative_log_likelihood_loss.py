@@ -1,5 +1,8 @@
 """ONNX NegativeLogLikelihoodLoss (since 12, 13, 22): loss of class log-probabilities."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
@@ -9,7 +12,8 @@ from onemodel.kernels.exact.sum import total
 NODE_TYPE = "NegativeLogLikelihoodLoss"
 
 
-def fast(
+def _loss(
+    add: Callable[[np.ndarray], np.ndarray],
     x: np.ndarray,
     target: np.ndarray,
     weight: np.ndarray | None = None,
@@ -18,22 +22,12 @@ def fast(
     reduction: str = "mean",
 ) -> np.ndarray:
     """x (N, C, d1..dk) and classes (N, d1..dk); ``reduction`` is none, mean or sum."""
-    loss = negative_log_likelihood(widen(x), target, weight, ignore_index, reduction)
+    loss = negative_log_likelihood(widen(x), target, weight, ignore_index, reduction, add)
     return loss.astype(x.dtype, copy=False)
 
 
-def exact(
-    x: np.ndarray,
-    target: np.ndarray,
-    weight: np.ndarray | None = None,
-    *,
-    ignore_index: int | None = None,
-    reduction: str = "mean",
-) -> np.ndarray:
-    """As :func:`fast`, added in a fixed tree."""
-    loss = negative_log_likelihood(widen(x), target, weight, ignore_index, reduction, total)
-    return loss.astype(x.dtype, copy=False)
-
+fast = partial(_loss, np.sum)
+exact = partial(_loss, total)
 
 VERSIONS = {12: fast}
 EXACT = {12: exact}
