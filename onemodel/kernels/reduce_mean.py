@@ -15,7 +15,7 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
         total = np.sum(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
         count = np.asarray(data.size // max(total.size, 1), dtype=data.dtype)
         return div.fast(np.asarray(total), count)
-    return np.mean(data, axis=axes, keepdims=keepdims)
+    return np.asarray(np.mean(data, axis=axes, keepdims=keepdims))
 
 
 fast = axes_as_input(core, identity)

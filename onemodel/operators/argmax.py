@@ -42,7 +42,7 @@ def opset_7(g: Any, input: Any, dim: int | None, keepdim: bool) -> Any:
 
 
 def reference(input: np.ndarray, dim: int | None = None, keepdim: bool = False) -> np.ndarray:
-    return np.argmax(np.asarray(input, np.float64), axis=dim, keepdims=keepdim)
+    return np.asarray(np.argmax(np.asarray(input, np.float64), axis=dim, keepdims=keepdim))
 
 
 CASES = (

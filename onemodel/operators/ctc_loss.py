@@ -201,7 +201,9 @@ def reference(
     values = np.asarray(losses)
     if reduction == "none":
         return values
-    return values.sum() if reduction == "sum" else (values / np.maximum(target_lengths, 1)).mean()
+    if reduction == "sum":
+        return np.asarray(values.sum())
+    return np.asarray((values / np.maximum(target_lengths, 1)).mean())
 
 
 def _labels_of(*rows: Any) -> In:

@@ -92,7 +92,7 @@ def reference(
     if reduction == "none":
         return loss
     divisor = {"mean": loss.size, "sum": 1, "batchmean": len(loss)}[reduction]
-    return loss.sum() / np.float64(divisor)
+    return np.asarray(loss.sum() / np.float64(divisor))
 
 
 _SHARES = In(("batch", 3), low=0.05, high=1)

@@ -146,7 +146,7 @@ def reference(
         total += w
     if reduction == "none":
         return losses
-    return losses.sum() / (total if reduction == "mean" else 1)
+    return np.asarray(losses.sum() / (total if reduction == "mean" else 1))
 
 
 _TARGET = In((4,), "int64", 0, 3)

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from onemodel.errors import CallSite, Rewrite
 
+_NEGATED = re.compile(r"\bnot\s*$")
 _ELEMENTWISE = {"max": "maximum", "min": "minimum"}
 
 
-def branch_rewrite(site: CallSite) -> list[Rewrite]:
-    """A rewrite of the statement or expression at ``site``, where it is a plain one."""
+def branch_rewrite(site: CallSite, is_bool: bool = True) -> list[Rewrite]:
+    """A rewrite of the statement or expression at ``site``, where it is a plain one.
+
+    ``is_bool``: whether the value that was asked is a bool; numbers count by being other than 0.
+    """
     tree = _parse(site.expression)
     if tree is None:
         return []
-    line = site.source.split("\n")[0].strip()
+    line = site.source.split("\n")[0]
+    if _NEGATED.search(line[: site.column or 0]):
+        # From 3.12 on the place of `if not x` is that of x.
+        tree = ast.UnaryOp(ast.Not(), tree)
+    line = line.strip()
     condition = graph_form(tree)
+    if not is_bool and not isinstance(tree, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
+        condition = ast.unparse(ast.Compare(tree, [ast.NotEq()], [ast.Constant(0)]))
     if line.startswith("assert "):
         return [Rewrite("check before the model runs, on the arrays", f"assert {site.expression}")]
     if line.startswith("while "):

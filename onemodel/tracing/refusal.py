@@ -83,7 +83,7 @@ def build(
         call_chain=tuple(call_chain),
         provenance=tuple(provenance(value)) if value is not None else (),
         axes=tuple(_axes(tracer, value, extents)),
-        suggestions=_suggestions(code, call_site, rewrites),
+        suggestions=_suggestions(code, call_site, value, rewrites),
         value=value.name if value is not None else "",
         partial=partial_graph(tracer),
     )
@@ -145,11 +145,14 @@ def _axes(
 
 
 def _suggestions(
-    code: Code, site: CallSite | None, rewrites: Sequence[tuple[str, str]]
+    code: Code,
+    site: CallSite | None,
+    value: TracedValue | None,
+    rewrites: Sequence[tuple[str, str]],
 ) -> tuple[Rewrite, ...]:
     exact = [Rewrite(title, text) for title, text in rewrites]
     if not exact and site is not None and code.id == "OM101":
-        exact = branch_rewrite(site)
+        exact = branch_rewrite(site, value is None or value.array.dtype.kind == "b")
     if rewrites:
         return tuple(exact)
     # An exact rewrite stands for the first general one, which says the same.
