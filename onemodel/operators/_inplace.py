@@ -102,7 +102,7 @@ def _check_fit(tensor: Tensor, result: Tensor, name: str) -> None:
 
 def _store(tensor: Tensor, result: Tensor, name: str) -> None:
     _check_fit(tensor, result, name)
-    target, source = tensor._own_elements(), result._array
+    target, source = tensor._writable(name), result._array
     before = tensor._record
     if before is not None and before.results:
         before.keep_results()

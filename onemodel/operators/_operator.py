@@ -273,12 +273,15 @@ def view_of(source: Tensor, array: np.ndarray) -> Tensor:
     tensor._array = array
     tensor._epoch = _EPOCH[0]
     base = array.base
+    origin = source._array
     # Views name the memory they look into; only chains of views need the slower question.
-    if base is not None:
-        origin = source._array
-        if base is origin or base is origin.base or np.may_share_memory(array, origin):
-            tensor._storage = source._storage or source._own_storage()
-            tensor._view = True
+    if base is None:
+        shared = array is origin  # nothing was to be done (NumPy's squeeze gives itself back)
+    else:
+        shared = base is origin or base is origin.base or np.may_share_memory(array, origin)
+    if shared:
+        tensor._storage = source._storage or source._own_storage()
+        tensor._view = True
     return tensor
 
 

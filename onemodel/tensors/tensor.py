@@ -120,6 +120,16 @@ class Tensor:
             array = self._array = storage.reclaim()
         return array
 
+    def _writable(self, operation: str) -> np.ndarray:
+        """The array, to be written. Raises RuntimeError where its elements cannot be."""
+        array = self._own_elements()
+        if not array.flags.writeable:
+            raise RuntimeError(
+                f"{operation}: the elements of this tensor repeat or belong to a read-only array; "
+                "write to x.clone()"
+            )
+        return array
+
     def _lend(self) -> np.ndarray | None:
         """The elements for a graph, see :meth:`Storage.lend`; None where it needs a copy."""
         storage = self._own_storage()
@@ -354,8 +364,9 @@ class Tensor:
                 f"{operation} would change a leaf that requires gradients; "
                 "do it inside om.no_grad(), or on x.detach()"
             )
+        array = self._writable(operation)
         self._own_storage().version += 1
-        return self._own_elements()
+        return array
 
     def fill_(self, value: Any) -> Tensor:
         """Set every element to ``value``."""
