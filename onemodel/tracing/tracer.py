@@ -29,6 +29,7 @@ from onemodel.tensors.tensor import Tensor, as_array
 from onemodel.tracing import refusal, sites
 from onemodel.tracing.constants import Constants
 from onemodel.tracing.declaring import AxisNames, declare_axes
+from onemodel.tracing.distant import hints
 from onemodel.tracing.finishing import complete
 from onemodel.tracing.lowering import IR_VERSIONS, lower, new_writer
 from onemodel.tracing.model import TracedModel
@@ -417,9 +418,15 @@ class Tracer:
         site = sites.current_site(2)
         key = (site, event.operation, event.extent, event.other)
         if key not in self._specialisations:
-            resolved = sites.resolve(site)
+            around = hints(sys._getframe(1), self._stop_code) if event.other is None else ()
             self._specialisations[key] = Specialisation(
-                event.extent, event.operation, event.value, event.outcome, event.other, resolved
+                event.extent,
+                event.operation,
+                event.value,
+                event.outcome,
+                event.other,
+                sites.resolve(site),
+                around,
             )
         if self.strict_sizes and event.operation != "__str__":
             code = "OM405" if event.other is not None else "OM401"

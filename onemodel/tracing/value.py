@@ -137,6 +137,7 @@ class Specialisation:
     """A symbolic size that was consumed as a fixed number, and where.
 
     ``outcome`` is what the code got: the number, or the truth of a comparison with ``other``.
+    ``hints`` are numbers in the code around, where it got a number.
     """
 
     extent: Extent
@@ -145,6 +146,7 @@ class Specialisation:
     outcome: Any
     other: Extent | None
     site: CallSite | None
+    hints: tuple[int, ...] = ()
 
     @property
     def message(self) -> str:

@@ -7,6 +7,7 @@ decided by the example's sizes. What differs is refused, naming the node, its li
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
@@ -33,6 +34,7 @@ from onemodel.tracing.assignments import (
     resized,
 )
 from onemodel.tracing.differences import Difference, close, compare_graphs
+from onemodel.tracing.distant import far_sizes
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation, TraceRecord
 
@@ -230,7 +232,7 @@ class _OtherSizes:
             other = self._attempt(pending.pop(0))
             if other is not None:
                 pending += flips(other, known)
-        for sizes in beyond_tables(self.first):
+        for sizes in itertools.chain(beyond_tables(self.first), far_sizes(self.first)):
             self._attempt(sizes)
         wanted = len(self.tried) + SIZES_TRIED
         for sizes in assignments(self.first.symbols, fixed_sizes(self.first.graph)):
