@@ -76,6 +76,7 @@ def _rebind(tensor: Tensor, result: Tensor, name: str) -> None:
     if result._array.dtype != tensor._array.dtype:
         result = conversion("to")(result, tensor._array.dtype)
     tensor._array, tensor._mark = result._array, result._mark
+    tensor._learns = result._learns
     tensor._storage, tensor._view, tensor._tracked = None, False, True
 
 

@@ -333,9 +333,13 @@ def keep(
         if tensor._mark is not None:
             marked = True
             break
+    learns = operator.backward is not None and grad_mode.enabled
     if marked and _tell(operator, tensors, attributes, results):
+        if learns and any(t._learns or t._requires_grad or t._record is not None for t in tensors):
+            for result in results:
+                result._learns = result._array.dtype.kind in "fcV"
         return
-    if operator.backward is None or not grad_mode.enabled:
+    if not learns:
         return
     # A tensor of a finished trace looks tracked, but leads to no leaf.
     if marked and not any(t._requires_grad or t._record is not None for t in tensors):

@@ -36,6 +36,7 @@ class Tensor:
     _requires_grad: bool = False
     _retains: bool = False
     _mark: seam.Mark | None = None
+    _learns: bool = False  # of a traced tensor: whether it would require gradients untraced
     _view: bool = False
     layout: str = "strided"
     _number: float | None = None  # what it was made of, where rounding to the dtype changed it
@@ -139,8 +140,8 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operators keep records of this tensor. Traced tensors always say yes."""
-        return self._tracked
+        """Whether gradients flow through this tensor. In a trace, too, as without one."""
+        return self._tracked if self._mark is None else self._requires_grad or self._learns
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
@@ -161,7 +162,7 @@ class Tensor:
 
     @property
     def is_leaf(self) -> bool:
-        return self._record is None
+        return self._record is None and not self._learns
 
     def retain_grad(self) -> None:
         """Keep ``.grad`` on the result of an operator, too."""
