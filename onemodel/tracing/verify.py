@@ -7,7 +7,6 @@ decided by the example's sizes. What differs is refused, naming the node, its li
 
 from __future__ import annotations
 
-import itertools
 import random
 import threading
 import time
@@ -278,12 +277,14 @@ class _OtherSizes:
             other = self._attempt(pending.pop(0))
             if other is not None:
                 pending += flips(other, known)
-        for sizes in itertools.chain(beyond_tables(self.first), far_sizes(self.first)):
+        for sizes in beyond_tables(self.first):
             self._attempt(sizes)
         wanted = len(self.tried) + SIZES_TRIED
         for sizes in assignments(self.first.symbols, fixed_sizes(self.first.graph)):
             if len(self.tried) >= wanted:
                 break
+            self._attempt(sizes)
+        for sizes in far_sizes(self.first):
             self._attempt(sizes)
         if self.tried:
             self._attempt(dict.fromkeys(self.first.symbols, 1))
