@@ -385,6 +385,9 @@ def _fault(
     """The error of a forward, with the operator and what it was given."""
     if getattr(error, "explained", False) or type(error).__name__ == "TraceException":
         return error
+    for tensor in tensors:
+        if tensor._mark is not None and tensor._mark.live:
+            tensor._mark.on_fault(operator.name)
     names = [name.lstrip("*") for name in operator.tensor_names]
     given = []
     for position, tensor in enumerate(tensors):

@@ -67,7 +67,7 @@ def _collect(value: Any, found: dict[int, None], depth: int = 0) -> None:
     elif kind in (tuple, list, set, frozenset, dict, range):
         _collect(len(value), found)
         if depth < 2 and len(value) <= _MOST_HINTS:
-            for item in value:
+            for item in list(value):
                 _collect(item, found, depth + 1)
 
 

@@ -411,10 +411,8 @@ class Tracer:
             return  # while collecting: one operator asks for the elements more than once
         self.refuse_or_go_on(error)
 
-    def on_size(self, event: SizeEvent) -> None:
-        """A symbolic size was consumed as a fixed number."""
-        if self.finished:
-            return
+    def note_size(self, event: SizeEvent) -> None:
+        """Remember what a size was consumed for, and where."""
         site = sites.current_site(2)
         key = (site, event.operation, event.extent, event.other)
         if key not in self._specialisations:
@@ -428,6 +426,12 @@ class Tracer:
                 sites.resolve(site),
                 around,
             )
+
+    def on_size(self, event: SizeEvent) -> None:
+        """A symbolic size was consumed as a fixed number."""
+        if self.finished:
+            return
+        self.note_size(event)
         if self.strict_sizes and event.operation != "__str__":
             code = "OM405" if event.other is not None else "OM401"
             self.refuse_or_go_on(

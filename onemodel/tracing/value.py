@@ -124,6 +124,13 @@ class TracedValue:
                 value=self,
             )
 
+    def on_fault(self, operation: str) -> None:
+        """Whether it fails may depend on the sizes: a model that goes on has branched on them."""
+        if not self.tracer.finished:
+            for extent, size in zip(self.axes, self.array.shape, strict=True):
+                if not extent.is_static:
+                    self.tracer.note_size(SizeEvent(extent, size, f"an error of {operation}"))
+
     def on_length(self) -> int:
         extent = self.axes[0]
         if not extent.is_static and not self.tracer.finished:

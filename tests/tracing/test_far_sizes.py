@@ -66,6 +66,26 @@ def test_a_branch_that_only_far_sizes_take_is_refused(condition):
     assert caught.value.code in ("OM401", "OM402", "OM405")
 
 
+ATTEMPTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "a row": lambda x: x + x[30],
+    "a row from the end": lambda x: x + x[-31],
+    "a shape": lambda x: x.reshape(31, -1)[0] + x,
+    "a broadcast": lambda x: x + om.ones(31, 4),
+}
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS)
+def test_an_error_that_a_model_catches_is_a_branch_on_the_sizes(attempt):
+    def model(x: Tensor) -> Tensor:
+        try:
+            return attempt(x)
+        except (IndexError, ValueError):
+            return x * 3
+
+    with pytest.raises(om.TraceException):
+        om.trace(model, X, axes=BATCH)
+
+
 class Limited(nn.Module):
     def __init__(self) -> None:
         super().__init__()
