@@ -37,6 +37,14 @@ def fraction(value: Any) -> tuple[Part, Part] | None:
     return None
 
 
+def _exactly(value: Any) -> tuple[int, int] | None:
+    """Any finite real number as (numerator, denominator)."""
+    if isinstance(value, (numbers.Real, np.floating)) and math.isfinite(value):
+        exact = Fraction(value) if isinstance(value, Fraction) else Fraction(float(value))
+        return exact.numerator, exact.denominator
+    return None
+
+
 class SizeRatio(Watched):
     """``height / 2`` or ``1.0 / time``: acts as the float it is in the example run.
 
@@ -169,9 +177,15 @@ class SizeRatio(Watched):
     # -- comparison --------------------------------------------------------------------------
 
     def _compare(self, symbol: str, function: Callable[[Any, Any], Any], other: Any) -> Any:
-        known = fraction(other)
+        known = fraction(other) or _exactly(other)
         if known is not None and _positive(self.denominator) and _positive(known[1]):
-            return function(self.numerator * known[1], known[0] * self.denominator)
+            pair = self.numerator * known[1], known[0] * self.denominator
+            plain = getattr(other, "value", other)
+            # The two differ where the quotient rounds to ``other`` without being it.
+            if function(*(getattr(part, "value", part) for part in pair)) == function(
+                self.value, plain
+            ):
+                return function(*pair)
         if isinstance(other, (numbers.Real, np.ndarray)):
             return self._number(symbol, function, other, False)
         return NotImplemented

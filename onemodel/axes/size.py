@@ -8,6 +8,8 @@ graph recorded from it may hold at the example's size only.
 
 from __future__ import annotations
 
+import decimal
+import math
 import numbers
 import operator
 from collections.abc import Callable, Mapping
@@ -36,6 +38,14 @@ _EXACT_UFUNCS: dict[Any, Callable[[Any, Any], Any]] = {
     np.greater: operator.gt,
     np.greater_equal: operator.ge,
 }
+_COMPARISONS = (
+    np.equal,
+    np.not_equal,
+    np.less,
+    np.less_equal,
+    np.greater,
+    np.greater_equal,
+)
 
 
 @dataclass(frozen=True)
@@ -232,17 +242,33 @@ class Size(Watched):
     # -- comparison ----------------------------------------------------------------------------
 
     def _compare(self, symbol: str, function: Callable[[Any, Any], bool], other: Any) -> Any:
+        if isinstance(other, np.ndarray) and other.ndim == 0:
+            other = other.item()
         if not _integral(other):
             if isinstance(other, ratio.SizeRatio):
                 return NotImplemented
-            if isinstance(other, (numbers.Real, np.ndarray, np.floating)):
+            if isinstance(other, np.ndarray):
                 return self._consume(symbol, function(self.value, other))
+            if isinstance(other, (numbers.Real, decimal.Decimal)):
+                return self._compare_real(symbol, function, other)
             return NotImplemented
         outcome = bool(function(self.value, plain(other)))
         extent = extent_of(other)
         if not _decided(symbol, self.extent, extent):
             self._consume(symbol, outcome, extent)
         return outcome
+
+    def _compare_real(self, symbol: str, function: Callable[[Any, Any], Any], other: Any) -> bool:
+        """With a fraction, an infinity or NaN: with the integer at which it comes out otherwise."""
+        outcome = bool(function(self.value, other))
+        if other != other or other in (math.inf, -math.inf):
+            return outcome  # alike for every size
+        whole = math.floor(other)
+        if whole == other:
+            return self._compare(symbol, function, whole)
+        if symbol in ("==", "!="):
+            return outcome
+        return self._compare(symbol, function, whole + (symbol in ("<", ">=")))
 
     def __bool__(self) -> bool:
         return self != 0
@@ -267,10 +293,11 @@ class Size(Watched):
         # NumPy hands its scalars over as arrays of rank 0; their own operators would come
         # back here, hence plain integers.
         scalars = [
-            v.item() if isinstance(v, (np.integer, np.ndarray)) and v.ndim == 0 else v
+            v.item() if isinstance(v, (np.generic, np.ndarray)) and v.ndim == 0 else v
             for v in inputs
         ]
-        if function is not None and all(map(_integral, scalars)):
+        takes = numbers.Real if ufunc in _COMPARISONS else numbers.Integral
+        if function is not None and all(isinstance(value, takes) for value in scalars):
             return function(*scalars)
         known = (numbers.Number, np.ndarray, np.generic, list, tuple)
         if not all(isinstance(value, known) for value in inputs):

@@ -76,6 +76,7 @@ def _rebind(tensor: Tensor, result: Tensor, name: str) -> None:
     if result._array.dtype != tensor._array.dtype:
         result = conversion("to")(result, tensor._array.dtype)
     tensor._array, tensor._mark = result._array, result._mark
+    tensor._learns = result._learns
     tensor._storage, tensor._view, tensor._tracked = None, False, True
 
 
@@ -102,7 +103,7 @@ def _check_fit(tensor: Tensor, result: Tensor, name: str) -> None:
 
 def _store(tensor: Tensor, result: Tensor, name: str) -> None:
     _check_fit(tensor, result, name)
-    target, source = tensor._own_elements(), result._array
+    target, source = tensor._writable(name), result._array
     before = tensor._record
     if before is not None and before.results:
         before.keep_results()

@@ -273,12 +273,15 @@ def view_of(source: Tensor, array: np.ndarray) -> Tensor:
     tensor._array = array
     tensor._epoch = _EPOCH[0]
     base = array.base
+    origin = source._array
     # Views name the memory they look into; only chains of views need the slower question.
-    if base is not None:
-        origin = source._array
-        if base is origin or base is origin.base or np.may_share_memory(array, origin):
-            tensor._storage = source._storage or source._own_storage()
-            tensor._view = True
+    if base is None:
+        shared = array is origin  # nothing was to be done (NumPy's squeeze gives itself back)
+    else:
+        shared = base is origin or base is origin.base or np.may_share_memory(array, origin)
+    if shared:
+        tensor._storage = source._storage or source._own_storage()
+        tensor._view = True
     return tensor
 
 
@@ -330,9 +333,13 @@ def keep(
         if tensor._mark is not None:
             marked = True
             break
+    learns = operator.backward is not None and grad_mode.enabled
     if marked and _tell(operator, tensors, attributes, results):
+        if learns and any(t._learns or t._requires_grad or t._record is not None for t in tensors):
+            for result in results:
+                result._learns = result._array.dtype.kind in "fcV"
         return
-    if operator.backward is None or not grad_mode.enabled:
+    if not learns:
         return
     # A tensor of a finished trace looks tracked, but leads to no leaf.
     if marked and not any(t._requires_grad or t._record is not None for t in tensors):
@@ -378,6 +385,9 @@ def _fault(
     """The error of a forward, with the operator and what it was given."""
     if getattr(error, "explained", False) or type(error).__name__ == "TraceException":
         return error
+    for tensor in tensors:
+        if tensor._mark is not None and tensor._mark.live:
+            tensor._mark.on_fault(operator.name)
     names = [name.lstrip("*") for name in operator.tensor_names]
     given = []
     for position, tensor in enumerate(tensors):

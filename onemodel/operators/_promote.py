@@ -221,4 +221,4 @@ def normalize_dims(operator: str, dim: Any, ndim: int) -> tuple[int, ...]:
     found = [normalize_dim(operator, d, ndim) for d in dims]
     if len(set(found)) != len(found):
         raise ValueError(f"{operator}: dim {dims} names an axis twice")
-    return tuple(sorted(found))
+    return tuple(sorted(found)) if ndim else ()  # a number has no axis, but takes 0 and -1

@@ -26,7 +26,7 @@ def atan2(input: Any, other: Any) -> Tensor:
     if category(dtype) == 3:
         raise TypeError("atan2: real numbers only")
     if category(dtype) < 2:
-        pair = [operand(value, get_default_dtype()) for value in pair]
+        pair = [operand(value, get_default_dtype()) for value in (input, other)]
     return apply(OPERATOR, pair)
 
 

@@ -34,7 +34,10 @@ def forward(input: np.ndarray, *, size: tuple[int, ...]) -> np.ndarray:
     if new < 0 or -1 in size[:new]:
         raise ValueError(f"size {list(size)} does not fit {input.ndim} axes (-1 keeps an axis)")
     kept = (1,) * new + input.shape
-    return np.broadcast_to(input, [n if s == -1 else s for s, n in zip(size, kept, strict=True)])
+    wanted = tuple([n if s == -1 else s for s, n in zip(size, kept, strict=True)])
+    if wanted == input.shape:
+        return input.view()  # NumPy would give a view that cannot be written
+    return np.broadcast_to(input, wanted)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:

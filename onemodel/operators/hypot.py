@@ -25,7 +25,7 @@ def hypot(input: Any, other: Any) -> Tensor:
     if category(dtype) == 3:
         raise TypeError("hypot: real numbers only")
     if category(dtype) < 2:
-        pair = [operand(value, get_default_dtype()) for value in pair]
+        pair = [operand(value, get_default_dtype()) for value in (input, other)]
     return apply(OPERATOR, pair)
 
 

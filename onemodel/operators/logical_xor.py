@@ -10,7 +10,7 @@ from onemodel.kernels import xor as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import binary, broadcast_axes
 from onemodel.operators._operator import Operator, apply
-from onemodel.operators._promote import operands
+from onemodel.operators._promote import as_tensor
 from onemodel.operators.to import to
 from onemodel.tensors.tensor import Tensor
 
@@ -21,8 +21,8 @@ def logical_xor(input: Any, other: Any) -> Tensor:
     Shapes: any two that broadcast. Raises TypeError for operands that are no tensors or numbers.
     Source: ``torch.logical_xor``; ONNX Xor-7.
     """
-    pair, _ = operands("logical_xor", input, other)
-    return apply(OPERATOR, [to(value, np.bool_) for value in pair])
+    left, right = as_tensor("logical_xor", "input", input), as_tensor("logical_xor", "other", other)
+    return apply(OPERATOR, (to(left, np.bool_), to(right, np.bool_)))
 
 
 def forward(input: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -37,9 +37,8 @@ def forward(input: np.ndarray, *, upscale_factor: int) -> np.ndarray:
     *lead, channels, height, width = input.shape
     parts = input.reshape(*lead, channels // factor**2, factor, factor, height, width)
     order = _order(len(lead))
-    return parts.transpose(order).reshape(
-        *lead, channels // factor**2, height * factor, width * factor
-    )
+    moved = np.array(parts.transpose(order), order="C")  # always new memory: it is no view
+    return moved.reshape(*lead, channels // factor**2, height * factor, width * factor)
 
 
 def _order(lead: int) -> list[int]:

@@ -10,6 +10,7 @@ from onemodel.axes.size import Size
 from onemodel.operators._case import Case
 from onemodel.operators._operator import Composite, Refusal
 from onemodel.operators._promote import as_tensor, normalize_dim
+from onemodel.operators.clone import clone
 from onemodel.operators.expand import expand
 from onemodel.operators.gather import index_tensor
 from onemodel.operators.index import look_up
@@ -38,7 +39,8 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None) -> Te
     if isinstance(repeats, (int, np.integer, Size)):
         shape = input.shape
         wide = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
-        return reshape(wide, (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
+        result = reshape(wide, (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
+        return clone(result) if result._view else result  # a copy at every size, as PyTorch's
     return _by_counts(input, as_counts(repeats), dim)
 
 

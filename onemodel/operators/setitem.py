@@ -34,11 +34,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     for tensor in (value, *looked_up):
         if isinstance(tensor, Tensor) and tensor._mark is not None:
             tensor._mark.on_write(_NAME)
-    if not input._own_elements().flags.writeable:
-        raise RuntimeError(
-            f"{_NAME}: the elements of this tensor repeat or belong to a read-only array; "
-            "write to x.clone()"
-        )
+    elements = input._writable(_NAME)
     if isinstance(value, (list, tuple)):
         value = as_array(value, input._array.dtype)
     given = operand(value, input._array.dtype)
@@ -48,7 +44,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
         return
     try:
         view, look_ups = places
-        input._own_elements()[view][look_ups] = given._array
+        elements[view][look_ups] = given._array
     except (ValueError, IndexError) as error:
         raise type(error)(f"{_NAME}: {error}") from None
     input._own_storage().version += 1

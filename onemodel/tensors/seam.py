@@ -57,6 +57,10 @@ class Mark(Protocol):
         """The tensor meets an operator on a thread where nobody listens."""
         ...
 
+    def on_fault(self, operation: str) -> None:
+        """An operator failed on the tensor, and the model may go on without it."""
+        ...
+
     def on_length(self) -> int:
         """``len()`` and iteration: the first size as a plain number."""
         ...

@@ -36,6 +36,7 @@ class Tensor:
     _requires_grad: bool = False
     _retains: bool = False
     _mark: seam.Mark | None = None
+    _learns: bool = False  # of a traced tensor: whether it would require gradients untraced
     _view: bool = False
     layout: str = "strided"
     _number: float | None = None  # what it was made of, where rounding to the dtype changed it
@@ -120,6 +121,16 @@ class Tensor:
             array = self._array = storage.reclaim()
         return array
 
+    def _writable(self, operation: str) -> np.ndarray:
+        """The array, to be written. Raises RuntimeError where its elements cannot be."""
+        array = self._own_elements()
+        if not array.flags.writeable:
+            raise RuntimeError(
+                f"{operation}: the elements of this tensor repeat or belong to a read-only array; "
+                "write to x.clone()"
+            )
+        return array
+
     def _lend(self) -> np.ndarray | None:
         """The elements for a graph, see :meth:`Storage.lend`; None where it needs a copy."""
         storage = self._own_storage()
@@ -129,8 +140,8 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operators keep records of this tensor. Traced tensors always say yes."""
-        return self._tracked
+        """Whether gradients flow through this tensor. In a trace, too, as without one."""
+        return self._tracked if self._mark is None else self._requires_grad or self._learns
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
@@ -151,7 +162,7 @@ class Tensor:
 
     @property
     def is_leaf(self) -> bool:
-        return self._record is None
+        return self._record is None and not self._learns
 
     def retain_grad(self) -> None:
         """Keep ``.grad`` on the result of an operator, too."""
@@ -354,8 +365,9 @@ class Tensor:
                 f"{operation} would change a leaf that requires gradients; "
                 "do it inside om.no_grad(), or on x.detach()"
             )
+        array = self._writable(operation)
         self._own_storage().version += 1
-        return self._own_elements()
+        return array
 
     def fill_(self, value: Any) -> Tensor:
         """Set every element to ``value``."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ _MOST_ELEMENTS = 1 << 24
 
 _MOST_FLIPS = 16
 _MOST_TABLES = 4
+_SEARCHED = 1 << 11
+_SEARCHED_BOTH = 1 << 6
 
 _STEPS = ((1, 1), (1, -1), (2, 0), (1, 3), (3, 0), (1, 2), (1, 5), (4, 0), (1, 8), (1, 11))
 
@@ -139,15 +142,37 @@ def _flip(spent: Specialisation, symbols: Mapping[str, int]) -> dict[str, int] |
     """Sizes at which a comparison comes out otherwise; 1 only where nothing else does it."""
     if spent.other is None:
         return None
-    for symbol in sorted(spent.extent.symbols() | spent.other.symbols()):
+    taking_part = sorted(spent.extent.symbols() | spent.other.symbols())
+    for symbol in taking_part:
         at = {**symbols, symbol: 0}
         targets = {spent.other.evaluate(at), spent.extent.evaluate(at)} | set(symbols.values())
-        near = [t + d for t in sorted(targets) for d in (-1, 0, 1, 2) if t + d >= 2]
-        for candidate in [*near, 2, symbols[symbol] * 2, symbols[symbol] + 1, 1]:
+        near = [t + d for t in sorted(targets) for d in (-1, 0, 1, 2) if 2 <= t + d < _SEARCHED]
+        for candidate in [*near, 2, symbols[symbol] * 2, symbols[symbol] + 1]:
             sizes = {**symbols, symbol: candidate}
-            if len(set(sizes.values())) == len(sizes) and comes_out(spent, sizes) is False:
+            if _flips(spent, sizes):
                 return sizes
+    for sizes in _search(taking_part, symbols):
+        if _flips(spent, sizes):
+            return sizes
     return None
+
+
+def _search(names: Sequence[str], symbols: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """All sizes of one symbol, powers of two beyond, then 1, then sizes of two symbols.
+
+    ``batch % 97 == 0`` and ``a * b == 35`` say nowhere near which size they come out otherwise.
+    """
+    far = [1 << power for power in range(11, 25)]
+    for name in names:
+        yield from ({**symbols, name: size} for size in itertools.chain(range(2, _SEARCHED), far))
+    yield from ({**symbols, name: 1} for name in names)
+    for one, two in itertools.combinations(names, 2):
+        for first, second in itertools.product(range(2, _SEARCHED_BOTH), repeat=2):
+            yield {**symbols, one: first, two: second}
+
+
+def _flips(spent: Specialisation, sizes: Mapping[str, int]) -> bool:
+    return len(set(sizes.values())) == len(sizes) and comes_out(spent, sizes) is False
 
 
 def comes_out(spent: Specialisation, sizes: Mapping[str, int]) -> bool | None:

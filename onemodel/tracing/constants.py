@@ -22,6 +22,8 @@ LIMIT = 2**31
 LEND_FROM = 1 << 14
 """Bytes from which a constant is lent to the graph rather than copied."""
 
+_FEW = 1 << 10
+
 
 @dataclass(eq=False, slots=True)
 class Captured:
@@ -40,10 +42,21 @@ class Captured:
     version: int
     site: sites.Site | None
     number: float | None = None
+    differed: bool = False
+
+    def meet_again(self) -> Value:
+        """The graph value for another use; remembers where the tensor is not what it was.
+
+        It may be so again at the end: a buffer is filled anew for each use, and cleared.
+        """
+        self.differed = self.differed or self.changed
+        return self.value
 
     @property
     def changed(self) -> bool:
-        """Whether the tensor is no longer what the graph holds."""
+        """Whether the tensor is no longer what the graph holds, or was not at some use."""
+        if self.differed:
+            return True
         storage = self.storage()
         if storage is not None and storage.version != self.version:
             return True
@@ -117,7 +130,7 @@ class Constants:
         key = _key(tensor)
         known = self._captured.get(key) or self._moved(tensor)
         if known is not None:
-            return known.value
+            return known.meet_again()
         if tensor._array.nbytes >= LIMIT:
             raise OverflowError(
                 f"a constant of shape {list(tensor._array.shape)} has {tensor._array.nbytes} "
@@ -186,6 +199,8 @@ def _key(tensor: Tensor) -> Any:
 
 def _same(copy: np.ndarray, now: np.ndarray) -> bool:
     """Equal bits, NaN included."""
+    if copy.nbytes <= _FEW:  # numbers, mostly, that many operators share
+        return copy.tobytes() == now.tobytes()
     size = copy.dtype.itemsize
     if copy.dtype.kind in "fV" and size in (1, 2, 4, 8):
         bits = np.dtype(f"u{size}")

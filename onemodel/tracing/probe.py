@@ -87,6 +87,9 @@ class Probed:
     def on_foreign(self, record: Any) -> None:
         """Other threads may take part."""
 
+    def on_fault(self, operation: str) -> None:
+        """The model may do with it what it likes."""
+
     def on_length(self) -> int:
         return self.array.shape[0]
 

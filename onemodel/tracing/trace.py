@@ -49,8 +49,10 @@ def trace(
             order of the arguments; per input {axis: symbol} or a sequence with None.
             ``"4*rows"`` names a part of an axis whose size is always a multiple.
         opset: the target, 7 to the newest the installed ``onnx`` knows.
-        verify: repeat the run on the same example, on other values, and at two other sizes,
-            and refuse what differs. Without it the result says that nothing was verified.
+        verify: repeat the run on the same example, on other values, and at two other sizes
+            (more where comparisons of sizes come out otherwise, or a size became a plain
+            number), and refuse what differs. Without it the result says that nothing was
+            verified.
         strict_sizes: refuse every symbolic size that is consumed as a fixed number.
         overrides: symbolic functions of your own, for this trace.
 

@@ -29,6 +29,7 @@ from onemodel.tensors.tensor import Tensor, as_array
 from onemodel.tracing import refusal, sites
 from onemodel.tracing.constants import Constants
 from onemodel.tracing.declaring import AxisNames, declare_axes
+from onemodel.tracing.distant import hints
 from onemodel.tracing.finishing import complete
 from onemodel.tracing.lowering import IR_VERSIONS, lower, new_writer
 from onemodel.tracing.model import TracedModel
@@ -410,17 +411,27 @@ class Tracer:
             return  # while collecting: one operator asks for the elements more than once
         self.refuse_or_go_on(error)
 
+    def note_size(self, event: SizeEvent) -> None:
+        """Remember what a size was consumed for, and where."""
+        site = sites.current_site(2)
+        key = (site, event.operation, event.extent, event.other)
+        if key not in self._specialisations:
+            around = hints(sys._getframe(1), self._stop_code) if event.other is None else ()
+            self._specialisations[key] = Specialisation(
+                event.extent,
+                event.operation,
+                event.value,
+                event.outcome,
+                event.other,
+                sites.resolve(site),
+                around,
+            )
+
     def on_size(self, event: SizeEvent) -> None:
         """A symbolic size was consumed as a fixed number."""
         if self.finished:
             return
-        site = sites.current_site(2)
-        key = (site, event.operation, event.extent, event.other)
-        if key not in self._specialisations:
-            resolved = sites.resolve(site)
-            self._specialisations[key] = Specialisation(
-                event.extent, event.operation, event.value, event.outcome, event.other, resolved
-            )
+        self.note_size(event)
         if self.strict_sizes and event.operation != "__str__":
             code = "OM405" if event.other is not None else "OM401"
             self.refuse_or_go_on(

@@ -124,6 +124,13 @@ class TracedValue:
                 value=self,
             )
 
+    def on_fault(self, operation: str) -> None:
+        """Whether it fails may depend on the sizes: a model that goes on has branched on them."""
+        if not self.tracer.finished:
+            for extent, size in zip(self.axes, self.array.shape, strict=True):
+                if not extent.is_static:
+                    self.tracer.note_size(SizeEvent(extent, size, f"an error of {operation}"))
+
     def on_length(self) -> int:
         extent = self.axes[0]
         if not extent.is_static and not self.tracer.finished:
@@ -137,6 +144,7 @@ class Specialisation:
     """A symbolic size that was consumed as a fixed number, and where.
 
     ``outcome`` is what the code got: the number, or the truth of a comparison with ``other``.
+    ``hints`` are numbers in the code around, where it got a number.
     """
 
     extent: Extent
@@ -145,6 +153,7 @@ class Specialisation:
     outcome: Any
     other: Extent | None
     site: CallSite | None
+    hints: tuple[int, ...] = ()
 
     @property
     def message(self) -> str:

@@ -33,6 +33,7 @@ from onemodel.tracing.assignments import (
     resized,
 )
 from onemodel.tracing.differences import Difference, close, compare_graphs
+from onemodel.tracing.distant import far_sizes
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.value import Specialisation, TraceRecord
 
@@ -41,6 +42,9 @@ EagerRun = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 
 SIZES_TRIED = 2
 """How many other assignments of the symbols must agree."""
+
+DRAWS_TRIED = 8
+"""How many other states of the global generators must agree, where a run draws from them."""
 
 _SHIFT = 98_765_432
 """Seconds by which the repeat on the same example has another clock."""
@@ -98,15 +102,23 @@ def verify(
 def _verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager: EagerRun) -> str:
     generator = np.random.default_rng(0)
     with _unnoticed(), clock_shifted():
+        before = _random_states()
         again = run(feeds)
+        drew = before != _random_states()
     _same_example(first, again)
+    if drew:
+        _other_draws(first, feeds, run)
     with _unnoticed():
         redrawn = {n: redraw(a, a.shape, generator) for n, a in feeds.items()}
         ran = _other_values(first, run, redrawn)
     if not first.symbols:
+        if ran:
+            _same_values(first, redrawn, eager)
         return "verified: the same graph on the same example and on other values"
     other = _OtherSizes(first, feeds, run, eager)
     other.explore()
+    if ran:
+        _same_values(first, redrawn, eager)
     if not other.tried and other.failed is not None and ran:
         raise bound_size(first, *other.failed)
     if not other.tried:
@@ -116,6 +128,22 @@ def _verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager
         )
     sizes = "; ".join(", ".join(f"{k}={v}" for k, v in one.items()) for one in other.tried)
     return f"verified: the same graph and eager's values at {sizes}"
+
+
+def _random_states() -> tuple[Any, ...]:
+    """Where the global generators are that anything may draw from."""
+    _, keys, position, *rest = np.random.get_state()
+    return random.getstate(), np.asarray(keys).tobytes(), position, *rest
+
+
+def _other_draws(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run) -> None:
+    """Repeat a run that drew from a global generator: of few numbers, two may be alike."""
+    for seed in range(DRAWS_TRIED):
+        with _unnoticed():
+            random.seed(seed)
+            np.random.seed(seed)
+            again = run(feeds)
+        _same_example(first, again)
 
 
 @contextmanager
@@ -203,6 +231,25 @@ def _other_values(first: TracedModel, run: Run, feeds: Mapping[str, np.ndarray])
     return True
 
 
+def _same_values(first: TracedModel, feeds: Mapping[str, np.ndarray], eager: EagerRun) -> None:
+    """Compare results with those of a run that nobody records: a model may ask who does."""
+    try:
+        with _unnoticed():
+            wanted = eager(feeds)
+            results = Session(first.graph).run(dict(feeds))
+    except Exception:
+        return  # loud in either: nothing wrong that is silent
+    for name, array in wanted.items():
+        if name not in results or not close(results[name], array):
+            node = first.outputs[name].graph_value.producer if name in first.outputs else None
+            raise _refusal(
+                "OM520",
+                f"a run that nobody records gives another {name!r} than the graph",
+                Difference("", node),
+                first,
+            )
+
+
 class _OtherSizes:
     """Runs of the model at other assignments of its symbols.
 
@@ -236,6 +283,8 @@ class _OtherSizes:
         for sizes in assignments(self.first.symbols, fixed_sizes(self.first.graph)):
             if len(self.tried) >= wanted:
                 break
+            self._attempt(sizes)
+        for sizes in far_sizes(self.first):
             self._attempt(sizes)
         if self.tried:
             self._attempt(dict.fromkeys(self.first.symbols, 1))

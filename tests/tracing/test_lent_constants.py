@@ -172,6 +172,42 @@ def test_a_write_during_the_trace_is_refused(write: Write):
     assert caught.value.code in ("OM203", "OM301", "OM603")
 
 
+@pytest.mark.parametrize("width", [2, SIZE], ids=["copied", "lent"])
+@pytest.mark.parametrize("handed", ["before", "inside"])
+@pytest.mark.parametrize("axes", [None, AXES], ids=["fixed", "symbolic"])
+def test_a_change_that_is_undone_before_the_end_is_refused_where_a_use_saw_it(width, handed, axes):
+    w = om.tensor(values()[:, :width])
+    outside = w.numpy() if handed == "before" else None
+
+    def model(x: Tensor) -> Tensor:
+        y = x @ w
+        array = w.numpy() if outside is None else outside
+        array += 1
+        z = x @ w
+        array[...] = values()[:, :width]
+        return y - z
+
+    with pytest.raises(om.TraceException) as caught:
+        om.trace(model, X, axes=axes)
+    assert caught.value.code == "OM203"
+
+
+def test_an_array_that_is_filled_anew_for_each_use_is_refused():
+    buffer = np.zeros(SIZE, np.float32)
+
+    def model(x: Tensor) -> Tensor:
+        buffer[...] = 1
+        y = x + buffer
+        buffer[...] = 2
+        z = x * buffer
+        buffer[...] = 1
+        return y + z
+
+    with pytest.raises(om.TraceException) as caught:
+        om.trace(model, X)
+    assert caught.value.code == "OM203"
+
+
 def test_the_refusal_names_the_line_of_the_write_and_that_of_the_capture():
     w = weight()
 
