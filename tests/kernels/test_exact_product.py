@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -23,26 +24,33 @@ def dice(seed: int = 0) -> np.random.Generator:
 
 def nearest(value: Fraction, dtype: Any) -> Any:
     """``value`` rounded to the nearest number of ``dtype``, ties to even; by trying neighbours."""
-    guess = np.asarray(float(value)).astype(dtype)
+    with np.errstate(over="ignore"):
+        guess = np.asarray(float(value)).astype(dtype)
     near = [guess, np.nextafter(guess, dtype(np.inf)), np.nextafter(guess, dtype(-np.inf))]
     bits = np.dtype(f"u{guess.dtype.itemsize}")
-    finite = [number for number in near if np.isfinite(number)]
-    return min(
-        finite, key=lambda n: (abs(Fraction(float(n)) - value), int(np.asarray(n).view(bits)) & 1)
-    )
+    return min(near, key=lambda n: (abs(_number(n) - value), int(np.asarray(n).view(bits)) & 1))
 
 
-def exactly(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _number(n: Any) -> Fraction:
+    """Infinity stands where the next number would, were there larger exponents."""
+    if np.isfinite(n):
+        return Fraction(float(n))
+    last = np.nextafter(n, n.dtype.type(0))
+    return 2 * Fraction(float(last)) - Fraction(float(np.nextafter(last, n.dtype.type(0))))
+
+
+def exactly(a: np.ndarray, b: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
     """``a @ b`` of two matrices in rational arithmetic, rounded once."""
+    kind = np.dtype(dtype)
     rows = [[Fraction(float(x)) for x in row] for row in a]
     columns = [[Fraction(float(x)) for x in column] for column in b.T]
     return np.array(
         [
-            [nearest(sum((x * y for x, y in zip(r, c, strict=True)), Fraction()), a.dtype.type)
+            [nearest(sum((x * y for x, y in zip(r, c, strict=True)), Fraction()), kind.type)
              for c in columns]
             for r in rows
         ],
-        a.dtype,
+        kind,
     )  # fmt: skip
 
 
@@ -89,17 +97,41 @@ def test_every_element_is_the_exact_sum_rounded_once(make, shape):
     np.testing.assert_array_equal(matmul(a, b), exactly(a, b), strict=True)
 
 
-def test_float16_rounds_once_too():
-    a, b = (array.astype(np.float16) for array in ordinary(9, 40, 7))
-    np.testing.assert_array_equal(matmul(a, b), exactly(a, b), strict=True)
+@pytest.mark.parametrize("make", [ordinary, wide_range, cancelling, whole])
+@pytest.mark.parametrize("shape", [(9, 40, 7), (3, 600, 4)])
+@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16], ids=["float16", "bfloat16"])
+def test_narrow_floats_round_once_too(make, shape, dtype):
+    with np.errstate(over="ignore"):
+        a, b = (array.astype(dtype) for array in make(*shape))
+    a[~np.isfinite(a)], b[~np.isfinite(b)] = 1, 1
+    wanted = exactly(a.astype(np.float64), b.astype(np.float64), dtype)
+    np.testing.assert_array_equal(matmul(a, b), wanted, strict=True)
 
 
-def test_bfloat16_is_the_float32_product_to_its_own_precision():
-    a, b = (array.astype(BFLOAT16) for array in ordinary(9, 40, 7))
-    found = matmul(a, b)
-    assert found.dtype == BFLOAT16
-    wide = a.astype(np.float64) @ b.astype(np.float64)
-    np.testing.assert_allclose(found.astype(np.float64), wide, rtol=2.0**-8)
+def beside_a_tie(bits: int, draw: np.random.Generator) -> list[float]:
+    """Powers of two that sum to a tie of ``bits`` bits, moved by float64's last places and less."""
+    exponents = [-52, -53, -54, -80, -100, -bits - 3]
+    moved = draw.choice(exponents, draw.integers(0, 4)).astype(float)
+    terms = [1.0, 2.0**-bits, *(draw.choice([-1, 1], len(moved)) * np.exp2(moved)), 64.0, -64.0]
+    return [float(term) for term in draw.permutation(terms)]
+
+
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize(
+    ("dtype", "bits"), [(np.float32, 24), (BFLOAT16, 8), (np.float16, 11)], ids=str
+)
+def test_what_moves_a_sum_off_a_tie_decides_its_rounding(dtype, bits, negative):
+    draw = dice(bits)
+    for _ in range(300):
+        terms = beside_a_tie(bits, draw)
+        # Each a product of two powers, as float16 has no 2**-100.
+        halves = [math.frexp(term) for term in terms if abs(term) > 2.0**-48 or bits != 11]
+        a = np.array([[math.ldexp(m, e // 2) for m, e in halves]]).astype(dtype)
+        b = np.array([[math.ldexp(1.0, e - e // 2)] for _, e in halves]).astype(dtype)
+        if negative:
+            a = -a
+        wanted = exactly(a.astype(np.float64), b.astype(np.float64), dtype)
+        np.testing.assert_array_equal(matmul(a, b), wanted, strict=True)
 
 
 def test_plain_rounding_of_a_float64_product_is_not_enough():

@@ -25,6 +25,7 @@ import numpy as np
 
 from onemodel.kernels._dtypes import is_narrow
 from onemodel.kernels._scratch import scratch
+from onemodel.kernels.exact.blocks import rounded_to
 
 _CHUNK = 256
 """Products per partial sum: the bound grows with this and the number of parts, not with k."""
@@ -162,13 +163,19 @@ def _judge(
             where = np.s_[: low.shape[0], : low.shape[1]]
             middle, high = sums[part, start : start + tall], other[where]
             error = np.multiply(rows[part, start : start + tall], columns[part], out=bound[where])
-            low[...] = np.subtract(middle, error, out=end[where])
-            high[...] = np.add(middle, error, out=error)
+            _round(np.subtract(middle, error, out=end[where]), low)
+            _round(np.add(middle, error, out=error), high)
             differ = low != high
             low += result.dtype.type(0)  # so that every zero is +0
             if differ.any():
                 found.append(np.flatnonzero(differ) + (batch * height + start) * width)
     return np.concatenate(found) if found else None
+
+
+def _round(x: np.ndarray, out: np.ndarray) -> None:
+    # NumPy's own casts round once; that of ml_dtypes goes by way of float32.
+    once = out.dtype == np.float32 or out.dtype == np.float16
+    out[...] = x if once else rounded_to(x, out.dtype)
 
 
 def _repair(left: np.ndarray, right: np.ndarray, positions: np.ndarray, result: np.ndarray) -> None:
@@ -201,26 +208,26 @@ def _careful(products: np.ndarray, dtype: np.dtype) -> np.ndarray:
     back = total - whole
     lost = (whole - (total - back)) + (rest - back)
     below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)
-    result = total.astype(dtype)
     decided = (4.0 * error <= np.spacing(np.abs(total))) & (
-        below.astype(dtype) == above.astype(dtype)
+        rounded_to(below, dtype) == rounded_to(above, dtype)
     )
     decided |= (lost == 0) & (error == 0)
     for index in np.flatnonzero(~decided):
-        result[index] = _without_error(products[index].tolist(), dtype)
-    return result + dtype.type(0)
+        total[index] = _without_error(products[index].tolist())
+    return rounded_to(total, dtype) + dtype.type(0)
 
 
-def _without_error(products: list[float], dtype: np.dtype) -> np.generic:
-    """The exact sum of ``products``, rounded to ``dtype``."""
+def _without_error(products: list[float]) -> float:
+    """The exact sum of ``products``, rounded to odd.
+
+    Like that no inexact sum lies on a boundary of the narrower dtype, and which side of one
+    it was on is still seen (Boldo and Melquiond, as in ``rounded_to``).
+    """
     total = math.fsum(products)
-    ends = np.array([math.nextafter(total, -math.inf), total, math.nextafter(total, math.inf)])
-    below, middle, above = ends.astype(dtype)
-    if below == above:
-        return middle
-    # The rounded sum lies on a boundary: what it lacks says on which side the exact sum is.
     rest = math.fsum([*products, -total])
-    return above if rest > 0 else below if rest < 0 else middle
+    if rest and not int(math.ldexp(math.frexp(total)[0], 53)) & 1:
+        return math.nextafter(total, math.copysign(math.inf, rest))
+    return total
 
 
 def _write_special(left: np.ndarray, right: np.ndarray, result: np.ndarray) -> None:
