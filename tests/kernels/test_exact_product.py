@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from fractions import Fraction
 from typing import Any
 
@@ -205,6 +206,39 @@ def test_integers_wrap_and_unknown_dtypes_are_refused():
         matmul(np.ones((1, 1), np.complex64), np.ones((1, 1), np.complex64))
     with pytest.raises(ValueError, match="no common inner size"):
         matmul(np.ones((1, 2), np.float32), np.ones((3, 1), np.float32))
+
+
+@pytest.mark.parametrize("most", [1, 7, 20, 100])
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((7, 9), (9, 4)), ((4, 9), (9, 7)), ((3, 1, 4, 5), (2, 5, 3)), ((1, 6, 2), (4, 2, 8)),
+     ((1, 1), (1, 9)), ((2, 3, 4, 5), (5, 3))],
+)  # fmt: skip
+def test_a_large_product_has_the_same_bits_in_pieces(left, right, most, monkeypatch):
+    a, b = (
+        dice(i).standard_normal(shape).astype(np.float32) for i, shape in enumerate([left, right])
+    )
+    a[..., 0, 0] = np.inf
+    whole_one = matmul(a, b)
+    monkeypatch.setattr(exact_product, "_PIECE", most)
+    np.testing.assert_array_equal(matmul(a, b), whole_one, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("x", "w"),
+    [((1, 8, 1, 20000), (4, 8, 1, 9)), ((1, 8, 20000), (4, 8, 9)),
+     ((1, 8, 2, 1, 9000), (4, 8, 1, 1, 9))],
+)  # fmt: skip
+def test_a_convolution_holds_few_windows_at_once_whatever_axis_is_long(x, w, monkeypatch):
+    limit = 1 << 18
+    monkeypatch.setattr("onemodel.kernels.exact.correlate._COLUMN_BYTES", limit)
+    image, weights = dice().random(x, np.float32), dice(1).random(w, np.float32)
+    conv.exact(image, weights)  # so that work memory is there
+    tracemalloc.start()
+    result = conv.exact(image, weights)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < result.nbytes + 3 * limit
 
 
 @pytest.mark.parametrize("group", [1, 2, 4])

@@ -35,6 +35,8 @@ _BLOCK = 1 << 15
 """Elements that are judged at once, so that the work arrays stay in cache."""
 _REPAIRED = 1 << 19
 """Products that are summed again at once."""
+_PIECE = 1 << 21
+"""Elements whose float64 sums are held at once: of a large result these are most of the memory."""
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -87,6 +89,8 @@ def _rounded(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
     shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     if 0 in shape or not a.shape[-1]:
         return np.zeros(shape, dtype)
+    if math.prod(shape) > _PIECE:
+        return _in_pieces(a, b, np.empty(shape, dtype))
     with np.errstate(all="ignore"):
         sums, rows, columns = _sums(a, b, shape)
         special = not (np.isfinite(rows).all() and np.isfinite(columns).all())
@@ -103,6 +107,30 @@ def _rounded(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
             _repair(left, right, unsure, result)
         if special:
             _write_special(a, b, result)
+    return result
+
+
+def _in_pieces(a: np.ndarray, b: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """Fill ``result`` matrix by matrix, or by rows or columns of a large one."""
+    if result.ndim > 2:
+        left = np.broadcast_to(a, (*result.shape[:-2], *a.shape[-2:]))
+        right = np.broadcast_to(b, (*result.shape[:-2], *b.shape[-2:]))
+        step = _PIECE // math.prod(result.shape[1:])
+        for start in range(0, len(result), max(1, step)):
+            some = slice(start, start + step) if step else start
+            result[some] = _rounded(left[some], right[some], result.dtype)
+        return result
+    height, width = result.shape
+    if height >= width:
+        step = max(1, _PIECE // width)
+        for start in range(0, height, step):
+            some = slice(start, start + step)
+            result[some] = _rounded(a[some], b, result.dtype)
+    else:
+        step = max(1, _PIECE // height)
+        for start in range(0, width, step):
+            columns = slice(start, start + step)
+            result[:, columns] = _rounded(a, b[:, columns], result.dtype)
     return result
 
 
@@ -174,7 +202,7 @@ def _judge(
 
 def _round(x: np.ndarray, out: np.ndarray) -> None:
     # NumPy's own casts round once; that of ml_dtypes goes by way of float32.
-    once = out.dtype == np.float32 or out.dtype == np.float16
+    once = out.dtype in (np.float32, np.float16)
     out[...] = x if once else rounded_to(x, out.dtype)
 
 
