@@ -58,8 +58,17 @@ def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def multiplier(a: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """``matmul`` by the same matrix ``a`` (m, k) from the left, again and again."""
+    if not (a.dtype == np.float32 or is_narrow(a.dtype)):
+        return lambda b: product(a, b, a.dtype)
     wide = a.astype(_DOUBLE)
-    return lambda b: product(wide, b, a.dtype)
+    norms = np.sqrt(_squares(wide))
+
+    def times(b: np.ndarray) -> np.ndarray:
+        if b.shape[-2] != wide.shape[-1]:
+            raise ValueError(f"shapes {a.shape} and {b.shape} have no common inner size")
+        return _rounded(wide, b, a.dtype, norms)
+
+    return times
 
 
 def product(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -85,14 +94,17 @@ def product(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return _rounded(a, b, dtype)
 
 
-def _rounded(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def _rounded(
+    a: np.ndarray, b: np.ndarray, dtype: np.dtype, norms: np.ndarray | None = None
+) -> np.ndarray:
+    """``norms``: those of the rows of ``a``, where they are known."""
     shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     if 0 in shape or not a.shape[-1]:
         return np.zeros(shape, dtype)
     if math.prod(shape) > _PIECE:
         return _in_pieces(a, b, np.empty(shape, dtype))
     with np.errstate(all="ignore"):
-        sums, rows, columns = _sums(a, b, shape)
+        sums, rows, columns = _sums(a, b, shape, norms)
         special = not (np.isfinite(rows).all() and np.isfinite(columns).all())
         left, right = a, b
         if special:  # first without what a NaN or an infinity reaches
@@ -135,7 +147,7 @@ def _in_pieces(a: np.ndarray, b: np.ndarray, result: np.ndarray) -> np.ndarray:
 
 
 def _sums(
-    a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]
+    a: np.ndarray, b: np.ndarray, shape: tuple[int, ...], norms: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sums of products in some order, and the Euclidean norms of rows and columns.
 
@@ -146,13 +158,18 @@ def _sums(
     for start in range(0, a.shape[-1], _CHUNK):
         left = _double(a[..., start : start + _CHUNK], "left")
         right = _double(b[..., start : start + _CHUNK, :], "right")
-        rows += np.einsum("...mk,...mk->...m", left, left)
+        if norms is None:
+            rows += _squares(left)
         columns += np.einsum("...kn,...kn->...n", right, right)
         if not start:
             np.matmul(left, right, out=sums)
             continue
         sums += np.matmul(left, right, out=scratch("part", shape, _DOUBLE))
-    return sums, np.sqrt(rows), np.sqrt(columns)
+    return sums, np.sqrt(rows) if norms is None else norms, np.sqrt(columns)
+
+
+def _squares(rows: np.ndarray) -> np.ndarray:
+    return np.einsum("...mk,...mk->...m", rows, rows)
 
 
 def _double(x: np.ndarray, name: str) -> np.ndarray:
