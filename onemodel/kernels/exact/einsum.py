@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.product import matmul
 from onemodel.kernels.exact.sum import total
 
@@ -68,7 +69,8 @@ def _summed(array: np.ndarray, labels: str, wanted: set[str]) -> tuple[np.ndarra
     if not gone:
         return array, labels
     kept = "".join(label for label in labels if label in wanted)
-    return total(array, gone).astype(array.dtype, copy=False), kept
+    sums = total(array, gone)
+    return rounded_to(sums, array.dtype) if sums.dtype == np.float64 else sums, kept
 
 
 def _contracted(
