@@ -20,8 +20,9 @@ def exact(*inputs: np.ndarray, equation: str) -> np.ndarray:
 
     Between contractions float16 and bfloat16 are kept in float32.
     """
+    dtype = inputs[0].dtype
     arrays = [widen(array) for array in inputs] if len(inputs) > 2 else list(inputs)
-    return einsum(equation.replace(" ", ""), arrays).astype(inputs[0].dtype, copy=False)
+    return einsum(equation.replace(" ", ""), arrays).astype(dtype, copy=False)
 
 
 VERSIONS = {12: fast}
