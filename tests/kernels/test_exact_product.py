@@ -11,7 +11,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from onemodel.kernels import conv, conv_transpose, einsum
+from onemodel.kernels import (
+    conv,
+    conv_transpose,
+    einsum,
+    reduce_l2,
+    reduce_log_sum_exp,
+    reduce_max,
+    reduce_mean,
+    reduce_prod,
+    reduce_sum,
+)
 from onemodel.kernels.exact import product as exact_product
 from onemodel.kernels.exact import sum as exact_sum
 from onemodel.kernels.exact.product import matmul
@@ -314,6 +324,19 @@ def test_sums_do_not_depend_on_the_memory_layout(axes, keepdims):
     turned = np.asfortranarray(x)
     assert exact_sum.total(turned, axes, keepdims).tobytes() == found.tobytes()
     assert exact_sum.total(x[::1, ::-1][:, ::-1], axes, keepdims).tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize("axes", [(3,), (-4,), (0, 5), (1, -2)])
+@pytest.mark.parametrize(
+    "kernel", [reduce_sum, reduce_mean, reduce_prod, reduce_l2, reduce_log_sum_exp, reduce_max]
+)
+def test_axes_that_are_not_there_or_twice_are_refused_as_by_fast_kernels(kernel, axes):
+    x = np.ones((2, 3, 4), np.float32)
+    for function in (kernel.fast, kernel.exact):
+        with pytest.raises(ValueError, match="axis"):
+            function(x, np.array(axes))
+        with pytest.raises(ValueError, match="axis"):
+            function(np.float32(1).reshape(()), np.array([0, 0]))
 
 
 def test_empty_sums_and_products_are_neutral():
