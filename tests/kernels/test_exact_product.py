@@ -311,6 +311,18 @@ def test_einsum_contracts_as_numpy_does(equation, shapes):
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [("ii", [(2, 3)]), ("ii->i", [(1, 3)]), ("...ii->...", [(2, 3, 4)]), ("...->", [(2, 3)]),
+     ("ij,jk", [(2, 3), (4, 5)]), ("ij->ik", [(2, 3)]), ("ij", [(2,)])],
+)  # fmt: skip
+def test_einsum_refuses_what_numpy_refuses(equation, shapes):
+    arrays = [np.ones(shape, np.float32) for shape in shapes]
+    for function in (einsum.fast, einsum.exact):
+        with pytest.raises(ValueError):
+            function(*arrays, equation=equation)
+
+
 @pytest.mark.parametrize("axes", [None, (0,), (1,), (2,), (0, 2), (1, 2), (-1, 0)])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_sums_do_not_depend_on_the_memory_layout(axes, keepdims):

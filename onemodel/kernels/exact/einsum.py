@@ -43,6 +43,8 @@ def _terms(equation: str, operands: list[np.ndarray]) -> tuple[list[str], str]:
         terms[place] = term.replace("...", "".join(spare[:hidden][::-1]))
     every = "".join(spare[:most][::-1])
     if arrow:
+        if every and "..." not in output:
+            raise ValueError(f"Einsum: the result of {equation!r} has no '...' for {most} axes")
         return terms, output.replace("...", every)
     joined = "".join(terms)
     once = sorted(label for label in set(joined) if joined.count(label) == 1 and label not in every)
@@ -59,6 +61,11 @@ def _diagonal(array: np.ndarray, term: str) -> tuple[np.ndarray, str]:
         while term.count(label) > 1:
             first = term.index(label)
             second = term.index(label, first + 1)
+            if array.shape[first] != array.shape[second]:
+                raise ValueError(
+                    f"Einsum: {label!r} stands for sizes {array.shape[first]} and "
+                    f"{array.shape[second]} of one operand"
+                )
             array = np.moveaxis(np.diagonal(array, axis1=first, axis2=second), -1, first)
             term = term[:second] + term[second + 1 :]
     return array, term
