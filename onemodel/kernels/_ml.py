@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from onemodel.kernels._special import sigmoid
+from onemodel.kernels._ml_arithmetic import FAST, Arithmetic
 from onemodel.kernels.tree_ensemble import inverse_erf
 
 TINY = 1e-7
 """Scores closer to zero than this count as nothing in SOFTMAX_ZERO."""
 
 
-def transformed(scores: np.ndarray, how: str) -> np.ndarray:
+def transformed(scores: np.ndarray, how: str, arithmetic: Arithmetic = FAST) -> np.ndarray:
     """``scores`` (N, classes) after a ``post_transform``.
 
     Raises:
@@ -23,30 +23,32 @@ def transformed(scores: np.ndarray, how: str) -> np.ndarray:
         case "NONE":
             return scores
         case "LOGISTIC":
-            return sigmoid(scores)
+            return arithmetic.sigmoid(scores)
         case "SOFTMAX" | "SOFTMAX_ZERO":
-            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+            powers = arithmetic.exp(scores - scores.max(axis=1, keepdims=True))
             if how == "SOFTMAX_ZERO":
                 powers = np.where(np.abs(scores) > TINY, powers, 0)
-            total = powers.sum(axis=1, keepdims=True)
+            total = arithmetic.sums(powers, 1)
             return powers / np.where(total == 0, 1, total)
         case "PROBIT":
-            return np.sqrt(scores.dtype.type(2)) * inverse_erf(2 * scores - 1)
+            return np.sqrt(scores.dtype.type(2)) * inverse_erf(2 * scores - 1, arithmetic)
     raise ValueError(
         f"post_transform={how!r}; write NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT"
     )
 
 
-def two_sided(scores: np.ndarray, how: str, *, probabilities: bool) -> np.ndarray:
+def two_sided(
+    scores: np.ndarray, how: str, *, probabilities: bool, arithmetic: Arithmetic = FAST
+) -> np.ndarray:
     """Scores (N, 1) of the second of two classes as scores (N, 2).
 
     ``probabilities`` says that a score is one, so that the first class has the rest;
     otherwise the first class has the negative, or the logistic function of it.
     """
     if how == "PROBIT":
-        return transformed(np.concatenate([1 - scores, scores], axis=1), how)
+        return transformed(np.concatenate([1 - scores, scores], axis=1), how, arithmetic)
     if how == "LOGISTIC":
-        return sigmoid(np.concatenate([-scores, scores], axis=1))
+        return arithmetic.sigmoid(np.concatenate([-scores, scores], axis=1))
     first = 1 - scores if probabilities else -scores
     return np.concatenate([first, scores], axis=1)
 
@@ -159,6 +161,7 @@ def votes(
     weights: np.ndarray,
     count: int,
     how: str,
+    arithmetic: Arithmetic = FAST,
 ) -> np.ndarray:
     """Weights of the leaves in ``ends`` gathered per target: (N, count).
 
@@ -170,10 +173,13 @@ def votes(
     combine = {"MIN": np.minimum, "MAX": np.maximum}.get(how, np.add)
     rows = [index[pair] for pair in zip(treeids, nodeids, strict=True)]
     combine.at(table, (rows, list(targets)), weights)
-    found = combine.reduce(table[ends], axis=0)
+    if start:
+        found = combine.reduce(table[ends], axis=0)
+        return np.where(np.isinf(found), 0, found).astype(dtype) + dtype.type(0)  # every zero +0
+    found = arithmetic.sums(table[ends], 0)[0]
     if how == "AVERAGE":
         found = found / dtype.type(len(ends))
-    return np.where(np.isinf(found), 0, found).astype(dtype) if start else found
+    return found
 
 
 def as_array(tensor: np.ndarray | None, floats: Sequence[float] | None) -> np.ndarray:

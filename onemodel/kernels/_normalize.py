@@ -6,6 +6,7 @@ import numpy as np
 
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels.exact import sum as exact_sum
+from onemodel.kernels.exact.blocks import rounded_to
 
 
 def normalized_groups(
@@ -52,7 +53,7 @@ def exact_groups(
     channel = (-1,) + (1,) * (x.ndim - 2)
     result *= exact_sum.wide(scale).reshape(channel)
     result += exact_sum.wide(bias).reshape(channel)
-    return result.astype(x.dtype)
+    return rounded_to(result, x.dtype)
 
 
 def exact_rows(rows: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

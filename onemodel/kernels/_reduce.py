@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from onemodel.kernels._dtypes import is_narrow
+from onemodel.kernels.exact.blocks import rounded_to
 
 Core = Callable[[np.ndarray, "tuple[int, ...] | None", bool], np.ndarray]
 """``core(data, axes, keepdims)``; axes None means all of them."""
@@ -59,8 +60,9 @@ def run(core: Core, data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bo
     """``core`` with float16 and bfloat16 computed in float32, in the dtype of ``data``."""
     dtype = data.dtype
     if is_narrow(dtype):
-        wide = core(data.astype(np.float32), axes, keepdims)
-        return np.asarray(wide).astype(dtype)
+        wide = np.asarray(core(data.astype(np.float32), axes, keepdims))
+        # An exact core gives float64.
+        return rounded_to(wide, dtype) if wide.dtype == np.float64 else wide.astype(dtype)
     result = core(data, axes, keepdims)
     if type(result) is np.ndarray and result.dtype is dtype:
         return result

@@ -3,6 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact.blocks import rounded_to
 
 NODE_TYPE = "Det"
 
@@ -26,7 +27,7 @@ def exact(x: np.ndarray) -> np.ndarray:
             if matrix[k, k] == 0:
                 break
             matrix[k + 1 :] -= matrix[k + 1 :, k, None] / matrix[k, k] * matrix[k]
-    return result.reshape(x.shape[:-2]).astype(x.dtype)
+    return rounded_to(result.reshape(x.shape[:-2]), x.dtype)
 
 
 VERSIONS = {11: fast}

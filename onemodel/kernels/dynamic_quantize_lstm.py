@@ -5,20 +5,25 @@ multiplied with weights is quantized on the way, with a scale found from the dat
 input of a direction at once, the state at every step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels import _recurrent, dynamic_quantize_linear
-from onemodel.kernels._recurrent import arrange, masks
+from onemodel.kernels._recurrent import Arithmetic, arrange, masks
 
 DOMAIN = "com.microsoft"
 NODE_TYPE = "DynamicQuantizeLSTM"
 
+Quantize = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
 _DEFAULT = ("Sigmoid", "Tanh", "Tanh")
 
 
-def fast(
+def _lstm(
+    arithmetic: Arithmetic,
+    quantize: Quantize,
     x: np.ndarray,
     w: np.ndarray,
     r: np.ndarray,
@@ -53,13 +58,13 @@ def fast(
     arranged = arrange(x, sequence_lens, direction, 0)
     hidden = r.shape[1]
     chosen = _recurrent.activations(
-        activations, activation_alpha, activation_beta, _DEFAULT, arranged.directions
+        activations, activation_alpha, activation_beta, _DEFAULT, arranged.directions, arithmetic
     )
     start_h, start_c = arranged.state(initial_h, hidden), arranged.state(initial_c, hidden)
     every, last_h, last_c = [], [], []
     for d in range(arranged.directions):
         inputs = arranged.time_order(d)
-        gates = _product(inputs, w[d], w_scale[d], _row(w_zero_point, d))
+        gates = _product(quantize, inputs, w[d], w_scale[d], _row(w_zero_point, d))
         if b is not None:
             gates = gates + (b[d, : 4 * hidden] + b[d, 4 * hidden :])
         inside = masks(arranged.lengths, len(inputs))
@@ -68,7 +73,7 @@ def fast(
         h, c = start_h[d].T, start_c[d].T
         steps = np.zeros((*gates.shape[:2], hidden), x.dtype)
         for t, z in enumerate(gates):
-            new_h, new_c = cell.step(z + _product(h, *recurrent), c)
+            new_h, new_c = cell.step(z + _product(quantize, h, *recurrent), c)
             if inside is None:
                 h, c, steps[t] = new_h, new_c, new_h
             else:
@@ -90,13 +95,18 @@ def _row(zero_point: np.ndarray | None, direction: int) -> np.ndarray:
 
 
 def _product(
-    x: np.ndarray, weights: np.ndarray, scale: np.ndarray, zero_point: np.ndarray
+    quantize: Quantize,
+    x: np.ndarray,
+    weights: np.ndarray,
+    scale: np.ndarray,
+    zero_point: np.ndarray,
 ) -> np.ndarray:
     """``x @ weights`` in integers: exact in float64, as no sum reaches 2**53."""
-    codes, x_scale, x_zero = dynamic_quantize_linear.fast(x)
+    codes, x_scale, x_zero = quantize(x)
     left = codes.astype(np.float64) - float(x_zero)
     right = weights.astype(np.float64) - zero_point.astype(np.float64)
-    return (left @ right).astype(x.dtype) * (x_scale * scale)
+    product = np.matmul(left, right) + 0.0  # a sum of zeros is +0 or -0, as BLAS likes
+    return product.astype(x.dtype) * (x_scale * scale)
 
 
 class _Cell:
@@ -132,4 +142,8 @@ class _Cell:
         return z if not self.clip else np.clip(z, -self.clip, self.clip)
 
 
+fast = partial(_lstm, _recurrent.FAST, dynamic_quantize_linear.fast)
+exact = partial(_lstm, _recurrent.EXACT, dynamic_quantize_linear.exact)
+
 VERSIONS = {1: fast}
+EXACT = {1: exact}

@@ -16,9 +16,13 @@ def fast(*inputs: np.ndarray, equation: str) -> np.ndarray:
 
 
 def exact(*inputs: np.ndarray, equation: str) -> np.ndarray:
-    """As :func:`fast`, contracted pair by pair from the left, each contraction rounded once."""
-    wide = [widen(array) for array in inputs]
-    return einsum(equation.replace(" ", ""), wide).astype(inputs[0].dtype, copy=False)
+    """As :func:`fast`, contracted pair by pair from the left, each contraction rounded once.
+
+    Between contractions float16 and bfloat16 are kept in float32.
+    """
+    dtype = inputs[0].dtype
+    arrays = [widen(array) for array in inputs] if len(inputs) > 2 else list(inputs)
+    return einsum(equation.replace(" ", ""), arrays).astype(dtype, copy=False)
 
 
 VERSIONS = {12: fast}

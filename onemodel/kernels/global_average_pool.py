@@ -3,6 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.sum import mean
 
 NODE_TYPE = "GlobalAveragePool"
@@ -16,7 +17,7 @@ def fast(x: np.ndarray) -> np.ndarray:
 
 def exact(x: np.ndarray) -> np.ndarray:
     """As :func:`fast`, added in a fixed tree and rounded once."""
-    return mean(x, range(2, x.ndim), keepdims=True).astype(x.dtype)
+    return rounded_to(mean(x, range(2, x.ndim), keepdims=True), x.dtype)
 
 
 VERSIONS = {1: fast}

@@ -4,6 +4,7 @@ import numpy as np
 
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels.exact import functions as exact_functions
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.sum import total, wide
 from onemodel.kernels.lp_pool import norm_root, powers
 
@@ -19,7 +20,7 @@ def fast(x: np.ndarray, *, p: float = 2) -> np.ndarray:
 def exact(x: np.ndarray, *, p: float = 2) -> np.ndarray:
     """As :func:`fast`, in float64 and rounded once."""
     sums = total(powers(wide(x), p, exact_functions.pow), range(2, x.ndim), keepdims=True)
-    return norm_root(sums, p, exact_functions.pow).astype(x.dtype)
+    return rounded_to(norm_root(sums, p, exact_functions.pow), x.dtype)
 
 
 VERSIONS = {1: fast}

@@ -6,6 +6,7 @@ import numpy as np
 
 from onemodel.kernels._dtypes import numpy_dtype, widen
 from onemodel.kernels._normalize import exact_rows, row_means
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.sum import wide
 
 NODE_TYPE = "LayerNormalization"
@@ -69,9 +70,9 @@ def exact(
     kept = numpy_dtype(stash_type)
     statistics = (*lead, *(1,) * len(trail))
     return (
-        result.astype(x.dtype),
-        mean.astype(kept).reshape(statistics),
-        inverse.astype(kept).reshape(statistics),
+        rounded_to(result, x.dtype),
+        rounded_to(mean, kept).reshape(statistics),
+        rounded_to(inverse, kept).reshape(statistics),
     )
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.functions import exp64, log64
 from onemodel.kernels.exact.sum import total, wide
 from onemodel.kernels.softmax import flattened, sums
@@ -25,7 +26,7 @@ def exact(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
     if not x.size:
         return x.copy()
     shifted = wide(x) - np.max(wide(x), axis=axis, keepdims=True)
-    return (shifted - log64(total(exp64(shifted), (axis,), keepdims=True))).astype(x.dtype)
+    return rounded_to(shifted - log64(total(exp64(shifted), (axis,), keepdims=True)), x.dtype)
 
 
 def log_softmax_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:

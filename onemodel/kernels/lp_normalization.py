@@ -4,6 +4,7 @@ import numpy as np
 
 from onemodel.kernels._dtypes import widen
 from onemodel.kernels.exact import sum as exact_sum
+from onemodel.kernels.exact.blocks import rounded_to
 
 NODE_TYPE = "LpNormalization"
 
@@ -34,7 +35,7 @@ def exact(x: np.ndarray, *, axis: int = -1, p: int = 2) -> np.ndarray:
         norm = np.sqrt(exact_sum.total(np.square(wide), (axis,), keepdims=True))
     else:
         raise ValueError(f"LpNormalization: p={p}; write 1 or 2")
-    return (wide / np.where(norm == 0, 1.0, norm)).astype(x.dtype)
+    return rounded_to(wide / np.where(norm == 0, 1.0, norm), x.dtype)
 
 
 VERSIONS = {1: fast}

@@ -165,16 +165,19 @@ class _Cell:
     def _general_step(self, z: np.ndarray, c: np.ndarray, h: np.ndarray) -> np.ndarray:
         n = self.hidden
         f, g, last = self.functions
-        zi, zo, zf, zc = z[:n], z[n : 2 * n], z[2 * n : 3 * n], z[3 * n :]
         p = self.peepholes
-        if p is not None:
-            zi = zi + p[:n] * c
-            zf = zf + p[2 * n :] * c
-        i = f(self._clipped(zi))
+        if p is None:  # one call for three gates
+            smooth = f(self._clipped(z[: 3 * n]))
+            forget = 1 - smooth[:n] if self.input_forget else smooth[2 * n :]
+            c = forget * c + smooth[:n] * g(self._clipped(z[3 * n :]))
+            np.multiply(smooth[n : 2 * n], last(c), out=h)
+            return c
+        zi, zo, zf, zc = z[:n], z[n : 2 * n], z[2 * n : 3 * n], z[3 * n :]
+        i = f(self._clipped(zi + p[:n] * c))
+        zf = zf + p[2 * n :] * c
         forget = 1 - i if self.input_forget else f(self._clipped(zf))
         c = forget * c + i * g(self._clipped(zc))
-        if p is not None:
-            zo = zo + p[n : 2 * n] * c
+        zo = zo + p[n : 2 * n] * c
         np.multiply(f(self._clipped(zo)), last(c), out=h)
         return c
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.sum import mean, wide
 
 NODE_TYPE = "MeanVarianceNormalization"
@@ -24,7 +25,7 @@ def exact(x: np.ndarray, *, axes: Sequence[int] = (0, 2, 3)) -> np.ndarray:
     """As :func:`fast`, in float64 and rounded once."""
     centred = wide(x) - mean(x, axes, keepdims=True)
     deviation = np.sqrt(mean(np.square(centred), axes, keepdims=True))
-    return (centred / (deviation + _EPSILON)).astype(x.dtype)
+    return rounded_to(centred / (deviation + _EPSILON), x.dtype)
 
 
 VERSIONS = {9: fast}

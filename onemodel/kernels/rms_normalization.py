@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.sum import mean, wide
 
 NODE_TYPE = "RMSNormalization"
@@ -44,7 +45,7 @@ def exact(
     start = axis + x.ndim if axis < 0 else axis
     rows = wide(x).reshape(math.prod(x.shape[:start]), math.prod(x.shape[start:]))
     root = np.sqrt(mean(np.square(rows), (1,), keepdims=True) + epsilon)
-    return ((rows / root).reshape(x.shape) * wide(scale)).astype(x.dtype)
+    return rounded_to((rows / root).reshape(x.shape) * wide(scale), x.dtype)
 
 
 VERSIONS = {23: fast}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from onemodel.kernels._dtypes import widen
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.functions import exp64
 from onemodel.kernels.exact.sum import total, wide
 
@@ -41,7 +42,7 @@ def exact(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
     data = wide(x)
     powers = exp64(data - np.max(data, axis=axis, keepdims=True))
     powers /= total(powers, (axis,), keepdims=True)
-    return powers.astype(x.dtype)
+    return rounded_to(powers, x.dtype)
 
 
 def softmax_1(x: np.ndarray, *, axis: int = 1) -> np.ndarray:

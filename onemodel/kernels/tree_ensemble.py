@@ -1,8 +1,12 @@
 """ONNX TreeEnsemble (ai.onnx.ml, since 5): decision trees, their leaves aggregated."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
+
+from onemodel.kernels._ml_arithmetic import EXACT as EXACTLY
+from onemodel.kernels._ml_arithmetic import FAST, Arithmetic
 
 NODE_TYPE = "TreeEnsemble"
 DOMAIN = "ai.onnx.ml"
@@ -19,7 +23,8 @@ _COMPARISONS: tuple[Callable[..., np.ndarray], ...] = (
 )
 
 
-def fast(
+def _ensemble(
+    arithmetic: Arithmetic,
     x: np.ndarray,
     *,
     aggregate_function: int = 1,
@@ -74,7 +79,7 @@ def fast(
     scores = _aggregated(
         np.stack(leaves), leaf_weights, targets, n_targets, aggregate_function, x.dtype
     )
-    return _transformed(scores, post_transform).astype(x.dtype, copy=False)
+    return _transformed(scores, post_transform, arithmetic).astype(x.dtype, copy=False)
 
 
 def _member_sets(modes: np.ndarray, values: np.ndarray | None) -> list[np.ndarray]:
@@ -125,29 +130,35 @@ def _aggregated(
     combine.at(result, (rows, targets[leaves]), weights[leaves].astype(dtype))
     if how == _AVERAGE:
         result /= leaves.shape[0]
-    return np.where(np.isinf(result), 0, result) if how in (_MIN, _MAX) else result
+    if how in (_MIN, _MAX):
+        result = np.where(np.isinf(result), 0, result) + dtype.type(0)  # every zero is +0
+    return result
 
 
-def _transformed(scores: np.ndarray, how: int) -> np.ndarray:
+def _transformed(scores: np.ndarray, how: int, arithmetic: Arithmetic) -> np.ndarray:
     if how == 0:
         return scores
     if how == 2:
-        return 1 / (1 + np.exp(-scores))
+        return 1 / (1 + arithmetic.exp(-scores))
     if how in (1, 3):
-        result = np.exp(scores - scores.max(axis=1, keepdims=True))
+        result = arithmetic.exp(scores - scores.max(axis=1, keepdims=True))
         if how == 3:
             result = np.where(scores == 0, 0, result)
-        return result / result.sum(axis=1, keepdims=True)
+        return result / arithmetic.sums(result, 1)
     if how == 4:
-        return np.sqrt(2) * inverse_erf(2 * scores - 1)
+        return np.sqrt(2) * inverse_erf(2 * scores - 1, arithmetic)
     raise ValueError(f"TreeEnsemble: post_transform={how}; write 0 to 4")
 
 
-def inverse_erf(x: np.ndarray) -> np.ndarray:
+def inverse_erf(x: np.ndarray, arithmetic: Arithmetic = FAST) -> np.ndarray:
     """Winitzki's approximation, the one the ML operators are defined by in practice."""
-    log = np.log((1 - x) * (1 + x))
+    log = arithmetic.log((1 - x) * (1 + x))
     first = 2 / (np.pi * 0.147) + log / 2
     return np.copysign(np.sqrt(np.sqrt(first * first - log / 0.147) - first), x)
 
 
+fast = partial(_ensemble, FAST)
+exact = partial(_ensemble, EXACTLY)
+
 VERSIONS = {5: fast}
+EXACT = {5: exact}

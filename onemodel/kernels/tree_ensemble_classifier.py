@@ -1,16 +1,20 @@
 """ONNX TreeEnsembleClassifier (ai.onnx.ml, since 1, 3, 5): forests and boosted trees."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels._ml import as_array, leaves, named, transformed, two_sided, votes
+from onemodel.kernels._ml_arithmetic import EXACT as EXACTLY
+from onemodel.kernels._ml_arithmetic import FAST, Arithmetic
 
 NODE_TYPE = "TreeEnsembleClassifier"
 DOMAIN = "ai.onnx.ml"
 
 
-def fast(
+def _classifier(
+    arithmetic: Arithmetic,
     x: np.ndarray,
     *,
     base_values: Sequence[float] | None = None,
@@ -63,23 +67,32 @@ def fast(
         weights=weights,
         count=1 if binary else count,
         how="SUM",
+        arithmetic=arithmetic,
     )
     base = as_array(base_values_as_tensor, base_values)
     if base.size:
         scores = scores + (base[-1:] if binary else base)
-    best, scores = _decided(scores.astype(np.float32), weights, post_transform, binary)
+    best, scores = _decided(scores.astype(np.float32), weights, post_transform, binary, arithmetic)
     return named(best, classlabels_int64s, classlabels_strings), scores
 
 
 def _decided(
-    scores: np.ndarray, weights: np.ndarray, how: str, binary: bool
+    scores: np.ndarray,
+    weights: np.ndarray,
+    how: str,
+    binary: bool,
+    arithmetic: Arithmetic,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The index of the class each row is put in, and the scores as they are told."""
     if not binary:
-        return scores.argmax(axis=1), transformed(scores, how)
+        return scores.argmax(axis=1), transformed(scores, how, arithmetic)
     probabilities = bool((weights >= 0).all())
     best = (scores[:, 0] > (0.5 if probabilities else 0)).astype(np.int64)
-    return best, two_sided(scores, how, probabilities=probabilities)
+    return best, two_sided(scores, how, probabilities=probabilities, arithmetic=arithmetic)
 
+
+fast = partial(_classifier, FAST)
+exact = partial(_classifier, EXACTLY)
 
 VERSIONS = {1: fast}
+EXACT = {1: exact}

@@ -1,16 +1,20 @@
 """ONNX TreeEnsembleRegressor (ai.onnx.ml, since 1, 3, 5): forests and boosted trees."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels._ml import as_array, leaves, transformed, votes
+from onemodel.kernels._ml_arithmetic import EXACT as EXACTLY
+from onemodel.kernels._ml_arithmetic import FAST, Arithmetic
 
 NODE_TYPE = "TreeEnsembleRegressor"
 DOMAIN = "ai.onnx.ml"
 
 
-def fast(
+def _regressor(
+    arithmetic: Arithmetic,
     x: np.ndarray,
     *,
     aggregate_function: str = "SUM",
@@ -56,11 +60,16 @@ def fast(
         weights=as_array(target_weights_as_tensor, target_weights),
         count=n_targets,
         how=aggregate_function,
+        arithmetic=arithmetic,
     )
     base = as_array(base_values_as_tensor, base_values)
     if base.size:
         scores = scores + base
-    return transformed(scores.astype(np.float32), post_transform)
+    return transformed(scores.astype(np.float32), post_transform, arithmetic)
 
+
+fast = partial(_regressor, FAST)
+exact = partial(_regressor, EXACTLY)
 
 VERSIONS = {1: fast}
+EXACT = {1: exact}

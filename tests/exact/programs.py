@@ -26,7 +26,12 @@ HASHES = Path(__file__).with_name("hashes.json")
 
 OPSET = 23
 
-ONNX_TYPES = {"float32": 1, "float64": 11, "float16": 10, "int64": 7}
+OPSETS = [
+    helper.make_opsetid(domain, version)
+    for domain, version in (("", OPSET), ("ai.onnx.ml", 5), ("com.microsoft", 1))
+]
+
+ONNX_TYPES = {"float32": 1, "float64": 11, "float16": 10, "int64": 7, "int8": 3}
 
 
 def numbers(shape: Sequence[int], seed: int = 0, dtype: str = "float32") -> np.ndarray:
@@ -77,7 +82,7 @@ def _model(nodes: list[onnx.NodeProto], feeds: dict[str, np.ndarray], outputs: i
         ],
         [helper.make_empty_tensor_value_info(f"y{i}") for i in range(outputs)],
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    return helper.make_model(graph, opset_imports=OPSETS, ir_version=10)
 
 
 UNARY = """
@@ -209,6 +214,44 @@ def products() -> list[Program]:
     return found
 
 
+def classical() -> list[Program]:
+    """Linear models, forests, and the LSTM of quantized models."""
+    x = wide((7, 9), 1)
+    weights = numbers((3 * 9,), 2).tolist()
+    fields = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
+    forest: dict[str, Any] = {f"nodes_{name}": [] for name in fields}
+    leaves: dict[str, Any] = {"treeids": [], "nodeids": [], "ids": [], "weights": []}
+    for tree, (split, low, high) in enumerate(wide((20, 3), 3).tolist()):
+        rows = ((0, split, "BRANCH_LEQ", 1, 2), (1, 0.0, "LEAF", 0, 0), (2, 0.0, "LEAF", 0, 0))
+        for node, value, mode, true, false in rows:
+            for name, item in zip(
+                forest, (tree, node, tree % 9, value, mode, true, false), strict=True
+            ):
+                forest[name].append(item)
+        for node, weight in ((1, low), (2, high)):
+            for name, item in zip(leaves, (tree, node, tree % 2, weight), strict=True):
+                leaves[name].append(item)
+    target = {f"target_{name}": items for name, items in leaves.items()}
+    classes = {f"class_{name}": items for name, items in leaves.items()}
+    ml: dict[str, Any] = {"domain": "ai.onnx.ml"}
+    codes = [np.rint(numbers(shape, 4) * 127).astype("int8") for shape in ((1, 5, 16), (1, 4, 16))]
+    scales = [np.array([0.01], np.float32), np.array([0], np.int8)] * 2
+    lstm = [numbers((6, 2, 5), 1), *codes, numbers((1, 32), 3), None, None, None, None, *scales]
+    return [
+        *(single(norm, "Normalizer", [x], norm=norm, **ml) for norm in ("MAX", "L1", "L2")),
+        single("", "LinearRegressor", [x], coefficients=weights, targets=3, **ml),
+        *(
+            single(how, "LinearClassifier", [x / 2**20], 2, coefficients=weights,
+                   classlabels_ints=[0, 1, 2], post_transform=how, **ml)
+            for how in ("SOFTMAX", "LOGISTIC", "PROBIT")
+        ),
+        single("", "TreeEnsembleRegressor", [x], n_targets=2, **forest, **target, **ml),
+        single("", "TreeEnsembleClassifier", [x], 2, classlabels_int64s=[0, 1],
+               post_transform="SOFTMAX", **forest, **classes, **ml),
+        single("", "DynamicQuantizeLSTM", lstm, 3, hidden_size=4, domain="com.microsoft"),
+    ]  # fmt: skip
+
+
 def networks() -> list[Program]:
     """Small networks, where one wrong bit spreads."""
     node = helper.make_node
@@ -262,6 +305,7 @@ PROGRAMS: tuple[Callable[[], list[Program]], ...] = (
     arithmetic,
     sums,
     products,
+    classical,
     networks,
 )
 

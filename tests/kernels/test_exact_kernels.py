@@ -164,3 +164,21 @@ def test_a_version_one_kernel_takes_its_hints_and_is_exact() -> None:
         assert hinted.dtype == x.dtype
         if name != "Selu":  # whose first version has shorter constants
             np.testing.assert_array_equal(hinted, versions[6](x))
+
+
+@pytest.mark.parametrize("dtype", FLOATS[:2], ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize(
+    ("op_type", "attributes"),
+    [("ReduceSum", {}), ("ReduceMean", {}), ("GlobalAveragePool", {}),
+     ("Einsum", {"equation": "abcd->"}),
+     ("ReduceL1", {}), ("GlobalLpPool", {"p": 1})],
+)  # fmt: skip
+def test_a_sum_of_narrow_floats_is_rounded_once(
+    op_type: str, attributes: dict[str, Any], dtype: np.dtype
+) -> None:
+    """A sum just above a tie, which a detour by float32 would put on it."""
+    step = 2.0 ** -(8 if dtype.name == "bfloat16" else 11)
+    x = np.zeros((1, 1, 2, 4), dtype)
+    x.reshape(-1)[[0, 3, 5]] = 64.0, 64.0 * step, 2.0**-24
+    got = float(MODULES[op_type].exact(x, **attributes).item())
+    assert got == (8 if "Mean" in op_type or "Average" in op_type else 64) * (1 + 2 * step)

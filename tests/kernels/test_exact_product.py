@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import tracemalloc
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +11,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from onemodel.kernels import conv, conv_transpose, einsum
+from onemodel.kernels import (
+    conv,
+    conv_transpose,
+    einsum,
+    reduce_l2,
+    reduce_log_sum_exp,
+    reduce_max,
+    reduce_mean,
+    reduce_prod,
+    reduce_sum,
+)
 from onemodel.kernels.exact import product as exact_product
 from onemodel.kernels.exact import sum as exact_sum
 from onemodel.kernels.exact.product import matmul
@@ -23,26 +35,33 @@ def dice(seed: int = 0) -> np.random.Generator:
 
 def nearest(value: Fraction, dtype: Any) -> Any:
     """``value`` rounded to the nearest number of ``dtype``, ties to even; by trying neighbours."""
-    guess = np.asarray(float(value)).astype(dtype)
+    with np.errstate(over="ignore"):
+        guess = np.asarray(float(value)).astype(dtype)
     near = [guess, np.nextafter(guess, dtype(np.inf)), np.nextafter(guess, dtype(-np.inf))]
     bits = np.dtype(f"u{guess.dtype.itemsize}")
-    finite = [number for number in near if np.isfinite(number)]
-    return min(
-        finite, key=lambda n: (abs(Fraction(float(n)) - value), int(np.asarray(n).view(bits)) & 1)
-    )
+    return min(near, key=lambda n: (abs(_number(n) - value), int(np.asarray(n).view(bits)) & 1))
 
 
-def exactly(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _number(n: Any) -> Fraction:
+    """Infinity stands where the next number would, were there larger exponents."""
+    if np.isfinite(n):
+        return Fraction(float(n))
+    last = np.nextafter(n, n.dtype.type(0))
+    return 2 * Fraction(float(last)) - Fraction(float(np.nextafter(last, n.dtype.type(0))))
+
+
+def exactly(a: np.ndarray, b: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
     """``a @ b`` of two matrices in rational arithmetic, rounded once."""
+    kind = np.dtype(dtype)
     rows = [[Fraction(float(x)) for x in row] for row in a]
     columns = [[Fraction(float(x)) for x in column] for column in b.T]
     return np.array(
         [
-            [nearest(sum((x * y for x, y in zip(r, c, strict=True)), Fraction()), a.dtype.type)
+            [nearest(sum((x * y for x, y in zip(r, c, strict=True)), Fraction()), kind.type)
              for c in columns]
             for r in rows
         ],
-        a.dtype,
+        kind,
     )  # fmt: skip
 
 
@@ -89,17 +108,41 @@ def test_every_element_is_the_exact_sum_rounded_once(make, shape):
     np.testing.assert_array_equal(matmul(a, b), exactly(a, b), strict=True)
 
 
-def test_float16_rounds_once_too():
-    a, b = (array.astype(np.float16) for array in ordinary(9, 40, 7))
-    np.testing.assert_array_equal(matmul(a, b), exactly(a, b), strict=True)
+@pytest.mark.parametrize("make", [ordinary, wide_range, cancelling, whole])
+@pytest.mark.parametrize("shape", [(9, 40, 7), (3, 600, 4)])
+@pytest.mark.parametrize("dtype", [np.float16, BFLOAT16], ids=["float16", "bfloat16"])
+def test_narrow_floats_round_once_too(make, shape, dtype):
+    with np.errstate(over="ignore"):
+        a, b = (array.astype(dtype) for array in make(*shape))
+    a[~np.isfinite(a)], b[~np.isfinite(b)] = 1, 1
+    wanted = exactly(a.astype(np.float64), b.astype(np.float64), dtype)
+    np.testing.assert_array_equal(matmul(a, b), wanted, strict=True)
 
 
-def test_bfloat16_is_the_float32_product_to_its_own_precision():
-    a, b = (array.astype(BFLOAT16) for array in ordinary(9, 40, 7))
-    found = matmul(a, b)
-    assert found.dtype == BFLOAT16
-    wide = a.astype(np.float64) @ b.astype(np.float64)
-    np.testing.assert_allclose(found.astype(np.float64), wide, rtol=2.0**-8)
+def beside_a_tie(bits: int, draw: np.random.Generator) -> list[float]:
+    """Powers of two that sum to a tie of ``bits`` bits, moved by float64's last places and less."""
+    exponents = [-52, -53, -54, -80, -100, -bits - 3]
+    moved = draw.choice(exponents, draw.integers(0, 4)).astype(float)
+    terms = [1.0, 2.0**-bits, *(draw.choice([-1, 1], len(moved)) * np.exp2(moved)), 64.0, -64.0]
+    return [float(term) for term in draw.permutation(terms)]
+
+
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize(
+    ("dtype", "bits"), [(np.float32, 24), (BFLOAT16, 8), (np.float16, 11)], ids=str
+)
+def test_what_moves_a_sum_off_a_tie_decides_its_rounding(dtype, bits, negative):
+    draw = dice(bits)
+    for _ in range(300):
+        terms = beside_a_tie(bits, draw)
+        # Each a product of two powers, as float16 has no 2**-100.
+        halves = [math.frexp(term) for term in terms if abs(term) > 2.0**-48 or bits != 11]
+        a = np.array([[math.ldexp(m, e // 2) for m, e in halves]]).astype(dtype)
+        b = np.array([[math.ldexp(1.0, e - e // 2)] for _, e in halves]).astype(dtype)
+        if negative:
+            a = -a
+        wanted = exactly(a.astype(np.float64), b.astype(np.float64), dtype)
+        np.testing.assert_array_equal(matmul(a, b), wanted, strict=True)
 
 
 def test_plain_rounding_of_a_float64_product_is_not_enough():
@@ -175,6 +218,39 @@ def test_integers_wrap_and_unknown_dtypes_are_refused():
         matmul(np.ones((1, 2), np.float32), np.ones((3, 1), np.float32))
 
 
+@pytest.mark.parametrize("most", [1, 7, 20, 100])
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((7, 9), (9, 4)), ((4, 9), (9, 7)), ((3, 1, 4, 5), (2, 5, 3)), ((1, 6, 2), (4, 2, 8)),
+     ((1, 1), (1, 9)), ((2, 3, 4, 5), (5, 3))],
+)  # fmt: skip
+def test_a_large_product_has_the_same_bits_in_pieces(left, right, most, monkeypatch):
+    a, b = (
+        dice(i).standard_normal(shape).astype(np.float32) for i, shape in enumerate([left, right])
+    )
+    a[..., 0, 0] = np.inf
+    whole_one = matmul(a, b)
+    monkeypatch.setattr(exact_product, "_PIECE", most)
+    np.testing.assert_array_equal(matmul(a, b), whole_one, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("x", "w"),
+    [((1, 8, 1, 20000), (4, 8, 1, 9)), ((1, 8, 20000), (4, 8, 9)),
+     ((1, 8, 2, 1, 9000), (4, 8, 1, 1, 9))],
+)  # fmt: skip
+def test_a_convolution_holds_few_windows_at_once_whatever_axis_is_long(x, w, monkeypatch):
+    limit = 1 << 18
+    monkeypatch.setattr("onemodel.kernels.exact.correlate._COLUMN_BYTES", limit)
+    image, weights = dice().random(x, np.float32), dice(1).random(w, np.float32)
+    conv.exact(image, weights)  # so that work memory is there
+    tracemalloc.start()
+    result = conv.exact(image, weights)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < result.nbytes + 3 * limit
+
+
 @pytest.mark.parametrize("group", [1, 2, 4])
 @pytest.mark.parametrize(
     "options",
@@ -235,6 +311,18 @@ def test_einsum_contracts_as_numpy_does(equation, shapes):
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [("ii", [(2, 3)]), ("ii->i", [(1, 3)]), ("...ii->...", [(2, 3, 4)]), ("...->", [(2, 3)]),
+     ("ij,jk", [(2, 3), (4, 5)]), ("ij->ik", [(2, 3)]), ("ij", [(2,)])],
+)  # fmt: skip
+def test_einsum_refuses_what_numpy_refuses(equation, shapes):
+    arrays = [np.ones(shape, np.float32) for shape in shapes]
+    for function in (einsum.fast, einsum.exact):
+        with pytest.raises(ValueError):
+            function(*arrays, equation=equation)
+
+
 @pytest.mark.parametrize("axes", [None, (0,), (1,), (2,), (0, 2), (1, 2), (-1, 0)])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_sums_do_not_depend_on_the_memory_layout(axes, keepdims):
@@ -248,6 +336,19 @@ def test_sums_do_not_depend_on_the_memory_layout(axes, keepdims):
     turned = np.asfortranarray(x)
     assert exact_sum.total(turned, axes, keepdims).tobytes() == found.tobytes()
     assert exact_sum.total(x[::1, ::-1][:, ::-1], axes, keepdims).tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize("axes", [(3,), (-4,), (0, 5), (1, -2)])
+@pytest.mark.parametrize(
+    "kernel", [reduce_sum, reduce_mean, reduce_prod, reduce_l2, reduce_log_sum_exp, reduce_max]
+)
+def test_axes_that_are_not_there_or_twice_are_refused_as_by_fast_kernels(kernel, axes):
+    x = np.ones((2, 3, 4), np.float32)
+    for function in (kernel.fast, kernel.exact):
+        with pytest.raises(ValueError, match="axis"):
+            function(x, np.array(axes))
+        with pytest.raises(ValueError, match="axis"):
+            function(np.float32(1).reshape(()), np.array([0, 0]))
 
 
 def test_empty_sums_and_products_are_neutral():

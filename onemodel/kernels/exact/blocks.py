@@ -59,7 +59,7 @@ def in_blocks(
     with np.errstate(all="ignore"):
         for start in range(0, target.size, block):
             place = slice(start, min(start + block, target.size))
-            rows = [row[: place.stop - place.start] for row in work]
+            rows = list(work[:, : place.stop - place.start])
             for row, source in zip(rows, sources, strict=False):
                 row[...] = source[place]
             value = rows[count - 1]

@@ -7,6 +7,7 @@ and not on how windows were gathered.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,34 +34,38 @@ def correlate(x: np.ndarray, w: np.ndarray, group: int, view: Window) -> np.ndar
         return result
     weights = w.reshape(group, outputs // group, inner).astype(np.float64)
     source = padded(x, view, work=True)
-    # As many images as fit, or else some of the rows of one image.
-    row = math.prod(view.output[1:])
-    row_bytes = max(1, channels * math.prod(view.kernel) * row * 8)
-    rows = min(view.output[0], max(1, _COLUMN_BYTES // row_bytes))
-    images = max(1, _COLUMN_BYTES // (row_bytes * rows)) if rows == view.output[0] else 1
+    # As many images as fit, or else a part of one.
+    most = max(1, _COLUMN_BYTES // (channels * math.prod(view.kernel) * 8))
+    images = max(1, most // math.prod(view.output))
     for first in range(0, batch, images):
         part = source[first : first + images]
-        for start in range(0, view.output[0], rows):
-            stop = min(start + rows, view.output[0])
-            columns = _columns(part, view, start, stop)
-            count = len(part)
-            block = product(
-                weights, columns.reshape(count, group, inner, (stop - start) * row), x.dtype
-            )
-            shape = (count, outputs, stop - start, *view.output[1:])
-            result[first : first + images, :, start:stop] = block.reshape(shape)
+        for box in _boxes(view.output, most):
+            columns = _columns(part, view, box)
+            sizes = [place.stop - place.start for place in box]
+            flat = columns.reshape(len(part), group, inner, math.prod(sizes))
+            block = product(weights, flat, x.dtype).reshape(len(part), outputs, *sizes)
+            result[(slice(first, first + images), slice(None), *box)] = block
     return result
 
 
-def _columns(source: np.ndarray, view: Window, start: int, stop: int) -> np.ndarray:
-    """float64 windows of the positions ``start`` to ``stop`` of the first spatial axis."""
-    some = replace(view, output=(stop - start, *view.output[1:]))
-    if set(view.kernel) == {1} and set(view.strides) == {1}:
-        rows = source[:, :, start:stop][(Ellipsis, *some.slices((0,) * len(view.kernel)))]
-        return np.ascontiguousarray(rows, np.float64)
+def _boxes(sizes: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
+    """Cut positions along ``sizes`` into boxes of at most ``most``, the first axis first."""
+    if not sizes:
+        yield ()
+        return
+    step = max(1, most // math.prod(sizes[1:]))
+    for start in range(0, sizes[0], step):
+        for rest in _boxes(sizes[1:], most):
+            yield (slice(start, min(start + step, sizes[0])), *rest)
+
+
+def _columns(source: np.ndarray, view: Window, box: tuple[slice, ...]) -> np.ndarray:
+    """float64 windows of the positions in ``box``."""
+    some = replace(view, output=tuple(place.stop - place.start for place in box))
+    begins = [place.start * stride for place, stride in zip(box, view.strides, strict=True)]
+    shifted = source[(..., *(slice(begin, None) for begin in begins))]
     lead = source.shape[:2]
     columns = np.empty((*lead, *view.kernel, *some.output))
-    shifted = source[:, :, start * view.strides[0] :]
     for offset in view.offsets():
-        columns[(slice(None), slice(None), *offset)] = shifted[(Ellipsis, *some.slices(offset))]
+        columns[(slice(None), slice(None), *offset)] = shifted[(..., *some.slices(offset))]
     return columns

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from onemodel.kernels.exact.blocks import rounded_to
 from onemodel.kernels.exact.product import matmul
 from onemodel.kernels.exact.sum import total
 
@@ -42,6 +43,8 @@ def _terms(equation: str, operands: list[np.ndarray]) -> tuple[list[str], str]:
         terms[place] = term.replace("...", "".join(spare[:hidden][::-1]))
     every = "".join(spare[:most][::-1])
     if arrow:
+        if every and "..." not in output:
+            raise ValueError(f"Einsum: the result of {equation!r} has no '...' for {most} axes")
         return terms, output.replace("...", every)
     joined = "".join(terms)
     once = sorted(label for label in set(joined) if joined.count(label) == 1 and label not in every)
@@ -58,6 +61,11 @@ def _diagonal(array: np.ndarray, term: str) -> tuple[np.ndarray, str]:
         while term.count(label) > 1:
             first = term.index(label)
             second = term.index(label, first + 1)
+            if array.shape[first] != array.shape[second]:
+                raise ValueError(
+                    f"Einsum: {label!r} stands for sizes {array.shape[first]} and "
+                    f"{array.shape[second]} of one operand"
+                )
             array = np.moveaxis(np.diagonal(array, axis1=first, axis2=second), -1, first)
             term = term[:second] + term[second + 1 :]
     return array, term
@@ -68,7 +76,8 @@ def _summed(array: np.ndarray, labels: str, wanted: set[str]) -> tuple[np.ndarra
     if not gone:
         return array, labels
     kept = "".join(label for label in labels if label in wanted)
-    return total(array, gone).astype(array.dtype, copy=False), kept
+    sums = total(array, gone)
+    return rounded_to(sums, array.dtype) if sums.dtype == np.float64 else sums, kept
 
 
 def _contracted(

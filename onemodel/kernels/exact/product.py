@@ -25,6 +25,7 @@ import numpy as np
 
 from onemodel.kernels._dtypes import is_narrow
 from onemodel.kernels._scratch import scratch
+from onemodel.kernels.exact.blocks import rounded_to
 
 _CHUNK = 256
 """Products per partial sum: the bound grows with this and the number of parts, not with k."""
@@ -34,6 +35,8 @@ _BLOCK = 1 << 15
 """Elements that are judged at once, so that the work arrays stay in cache."""
 _REPAIRED = 1 << 19
 """Products that are summed again at once."""
+_PIECE = 1 << 21
+"""Elements whose float64 sums are held at once: of a large result these are most of the memory."""
 
 
 def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -55,8 +58,17 @@ def matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def multiplier(a: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """``matmul`` by the same matrix ``a`` (m, k) from the left, again and again."""
+    if not (a.dtype == np.float32 or is_narrow(a.dtype)):
+        return lambda b: product(a, b, a.dtype)
     wide = a.astype(_DOUBLE)
-    return lambda b: product(wide, b, a.dtype)
+    norms = np.sqrt(_squares(wide))
+
+    def times(b: np.ndarray) -> np.ndarray:
+        if b.shape[-2] != wide.shape[-1]:
+            raise ValueError(f"shapes {a.shape} and {b.shape} have no common inner size")
+        return _rounded(wide, b, a.dtype, norms)
+
+    return times
 
 
 def product(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -82,12 +94,17 @@ def product(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return _rounded(a, b, dtype)
 
 
-def _rounded(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def _rounded(
+    a: np.ndarray, b: np.ndarray, dtype: np.dtype, norms: np.ndarray | None = None
+) -> np.ndarray:
+    """``norms``: those of the rows of ``a``, where they are known."""
     shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
     if 0 in shape or not a.shape[-1]:
         return np.zeros(shape, dtype)
+    if math.prod(shape) > _PIECE:
+        return _in_pieces(a, b, np.empty(shape, dtype))
     with np.errstate(all="ignore"):
-        sums, rows, columns = _sums(a, b, shape)
+        sums, rows, columns = _sums(a, b, shape, norms)
         special = not (np.isfinite(rows).all() and np.isfinite(columns).all())
         left, right = a, b
         if special:  # first without what a NaN or an infinity reaches
@@ -105,8 +122,32 @@ def _rounded(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return result
 
 
+def _in_pieces(a: np.ndarray, b: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """Fill ``result`` matrix by matrix, or by rows or columns of a large one."""
+    if result.ndim > 2:
+        left = np.broadcast_to(a, (*result.shape[:-2], *a.shape[-2:]))
+        right = np.broadcast_to(b, (*result.shape[:-2], *b.shape[-2:]))
+        step = _PIECE // math.prod(result.shape[1:])
+        for start in range(0, len(result), max(1, step)):
+            some = slice(start, start + step) if step else start
+            result[some] = _rounded(left[some], right[some], result.dtype)
+        return result
+    height, width = result.shape
+    if height >= width:
+        step = max(1, _PIECE // width)
+        for start in range(0, height, step):
+            some = slice(start, start + step)
+            result[some] = _rounded(a[some], b, result.dtype)
+    else:
+        step = max(1, _PIECE // height)
+        for start in range(0, width, step):
+            columns = slice(start, start + step)
+            result[:, columns] = _rounded(a, b[:, columns], result.dtype)
+    return result
+
+
 def _sums(
-    a: np.ndarray, b: np.ndarray, shape: tuple[int, ...]
+    a: np.ndarray, b: np.ndarray, shape: tuple[int, ...], norms: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sums of products in some order, and the Euclidean norms of rows and columns.
 
@@ -117,13 +158,18 @@ def _sums(
     for start in range(0, a.shape[-1], _CHUNK):
         left = _double(a[..., start : start + _CHUNK], "left")
         right = _double(b[..., start : start + _CHUNK, :], "right")
-        rows += np.einsum("...mk,...mk->...m", left, left)
+        if norms is None:
+            rows += _squares(left)
         columns += np.einsum("...kn,...kn->...n", right, right)
         if not start:
             np.matmul(left, right, out=sums)
             continue
         sums += np.matmul(left, right, out=scratch("part", shape, _DOUBLE))
-    return sums, np.sqrt(rows), np.sqrt(columns)
+    return sums, np.sqrt(rows) if norms is None else norms, np.sqrt(columns)
+
+
+def _squares(rows: np.ndarray) -> np.ndarray:
+    return np.einsum("...mk,...mk->...m", rows, rows)
 
 
 def _double(x: np.ndarray, name: str) -> np.ndarray:
@@ -162,13 +208,19 @@ def _judge(
             where = np.s_[: low.shape[0], : low.shape[1]]
             middle, high = sums[part, start : start + tall], other[where]
             error = np.multiply(rows[part, start : start + tall], columns[part], out=bound[where])
-            low[...] = np.subtract(middle, error, out=end[where])
-            high[...] = np.add(middle, error, out=error)
+            _round(np.subtract(middle, error, out=end[where]), low)
+            _round(np.add(middle, error, out=error), high)
             differ = low != high
             low += result.dtype.type(0)  # so that every zero is +0
             if differ.any():
                 found.append(np.flatnonzero(differ) + (batch * height + start) * width)
     return np.concatenate(found) if found else None
+
+
+def _round(x: np.ndarray, out: np.ndarray) -> None:
+    # NumPy's own casts round once; that of ml_dtypes goes by way of float32.
+    once = out.dtype in (np.float32, np.float16)
+    out[...] = x if once else rounded_to(x, out.dtype)
 
 
 def _repair(left: np.ndarray, right: np.ndarray, positions: np.ndarray, result: np.ndarray) -> None:
@@ -201,26 +253,26 @@ def _careful(products: np.ndarray, dtype: np.dtype) -> np.ndarray:
     back = total - whole
     lost = (whole - (total - back)) + (rest - back)
     below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)
-    result = total.astype(dtype)
     decided = (4.0 * error <= np.spacing(np.abs(total))) & (
-        below.astype(dtype) == above.astype(dtype)
+        rounded_to(below, dtype) == rounded_to(above, dtype)
     )
     decided |= (lost == 0) & (error == 0)
     for index in np.flatnonzero(~decided):
-        result[index] = _without_error(products[index].tolist(), dtype)
-    return result + dtype.type(0)
+        total[index] = _without_error(products[index].tolist())
+    return rounded_to(total, dtype) + dtype.type(0)
 
 
-def _without_error(products: list[float], dtype: np.dtype) -> np.generic:
-    """The exact sum of ``products``, rounded to ``dtype``."""
+def _without_error(products: list[float]) -> float:
+    """The exact sum of ``products``, rounded to odd.
+
+    Like that no inexact sum lies on a boundary of the narrower dtype, and which side of one
+    it was on is still seen (Boldo and Melquiond, as in ``rounded_to``).
+    """
     total = math.fsum(products)
-    ends = np.array([math.nextafter(total, -math.inf), total, math.nextafter(total, math.inf)])
-    below, middle, above = ends.astype(dtype)
-    if below == above:
-        return middle
-    # The rounded sum lies on a boundary: what it lacks says on which side the exact sum is.
     rest = math.fsum([*products, -total])
-    return above if rest > 0 else below if rest < 0 else middle
+    if rest and not int(math.ldexp(math.frexp(total)[0], 53)) & 1:
+        return math.nextafter(total, math.copysign(math.inf, rest))
+    return total
 
 
 def _write_special(left: np.ndarray, right: np.ndarray, result: np.ndarray) -> None:

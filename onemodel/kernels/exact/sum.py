@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 Axes = Sequence[int] | None
 
@@ -29,8 +30,7 @@ def total(x: np.ndarray, axes: Axes = None, keepdims: bool = False) -> np.ndarra
 
 def mean(x: np.ndarray, axes: Axes = None, keepdims: bool = False) -> np.ndarray:
     """Means over ``axes`` (None: all) in float64."""
-    chosen = range(x.ndim) if axes is None else axes
-    count = math.prod(x.shape[axis] for axis in chosen)
+    count = math.prod(x.shape[axis] for axis in _normal(axes, x.ndim))
     return np.asarray(np.divide(total(x.astype(np.float64), axes, keepdims), count))
 
 
@@ -45,10 +45,15 @@ def _tuple(axes: Axes) -> tuple[int, ...] | None:
     return None if axes is None else tuple(axes)
 
 
+def _normal(axes: Axes, rank: int) -> list[int]:
+    """Axes counted from the front, in order; NumPy's own errors for those that are not there."""
+    return sorted(normalize_axis_tuple(range(rank) if axes is None else tuple(axes), rank))
+
+
 def _tree(
     combine: Callable[..., np.ndarray], x: np.ndarray, axes: Axes, keepdims: bool, neutral: float
 ) -> np.ndarray:
-    chosen = sorted(axis % x.ndim for axis in (range(x.ndim) if axes is None else axes))
+    chosen = _normal(axes, x.ndim)
     kept = [axis for axis in range(x.ndim) if axis not in chosen]
     shape = tuple(1 if axis in chosen else size for axis, size in enumerate(x.shape))
     final = shape if keepdims else tuple(x.shape[axis] for axis in kept)
