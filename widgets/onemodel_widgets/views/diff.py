@@ -197,7 +197,7 @@ def diff_body(data: DiffData) -> str:
             f"{data.reference} against {others}",
             f"{data.total} values",
             verdict,
-            f"tolerance {data.tolerance:g}",
+            f"tolerance {data.tolerance:g} of the largest element",
         )
     ]
     for label, counted in data.counts:
@@ -269,7 +269,7 @@ def _row_html(row: DiffRow, first: bool) -> str:
 
 def _sheet(data: DiffData) -> str:
     others = ", ".join(data.columns) or "nothing"
-    lines = [f"{data.total} values, {data.verdict}, tolerance {data.tolerance:g}"]
+    lines = [f"{data.total} values, {data.verdict}, tolerance {data.tolerance:g} of the largest element"]
     lines += [f"{label}: {counted}" for label, counted in data.counts]
     lines += [f"{label} did not run: {why}" for label, why in data.failures]
     rows = [
@@ -297,7 +297,7 @@ def _text_lines(data: DiffData) -> list[str]:
     verdict = data.verdict
     lines = [
         f"{data.reference} against {', '.join(data.columns)}: {data.total} values, {verdict} "
-        f"(tolerance {data.tolerance:g})"
+        f"(tolerance {data.tolerance:g} of the largest element)"
     ]
     lines.extend(f"  {label}: {counted}" for label, counted in data.counts)
     lines.extend(f"  {label} did not run: {why}" for label, why in data.failures)
