@@ -116,6 +116,11 @@ def operands(operator: str, *values: Any) -> tuple[Sequence[Tensor], np.dtype]:
     return [operand(v, dtype) for v in values], dtype
 
 
+def keeps_dtype(dtype: np.dtype, numbers: Sequence[Any]) -> bool:
+    """Whether a tensor of ``dtype`` keeps it beside all of ``numbers`` (None says nothing)."""
+    return all(n is None or dtype.kind in _TAKES.get(type(n), "") for n in numbers)
+
+
 def meet(operator: str, values: Sequence[Any]) -> np.dtype:
     """The dtype in which ``values`` meet."""
     tensors = [v for v in values if isinstance(v, Tensor)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from onemodel.kernels import clip as kernel
 from onemodel.operators._case import Case, In
 from onemodel.operators._elementwise import same_axes
 from onemodel.operators._operator import Operator, apply
-from onemodel.operators._promote import as_tensor, meet, operand
+from onemodel.operators._promote import as_tensor, keeps_dtype, meet, operand
 from onemodel.operators.clamp_max import clamp_max
 from onemodel.operators.clamp_min import clamp_min
 from onemodel.symbolic.helpers import clip
@@ -35,15 +36,33 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
         result = as_tensor("clamp", "input", input)
         result = result if min is None else clamp_min(result, min)
         return result if max is None else clamp_max(result, max)
-    dtype = meet("clamp", [value for value in (input, min, max) if value is not None])
-    tensor = operand(input, dtype)
-    low, high = (None if limit is None else dtype.type(limit).item() for limit in (min, max))
+    if isinstance(input, Tensor) and keeps_dtype(input._array.dtype, (min, max)):
+        tensor = input
+    else:
+        given = [value for value in (input, min, max) if value is not None]
+        tensor = operand(input, meet("clamp", given))
+    dtype = tensor._array.dtype
+    low = None if min is None else _rounded(min, dtype).item()
+    high = None if max is None else _rounded(max, dtype).item()
     return apply(OPERATOR, (tensor,), {"min": low, "max": high})
 
 
+@functools.lru_cache(256, typed=True)
+def _kept(limit: Any, dtype: np.dtype) -> np.ndarray:
+    return np.asarray(limit, dtype)
+
+
+def _rounded(limit: Any, dtype: np.dtype) -> np.ndarray:
+    """A limit in the dtype of what it limits."""
+    # 0 and -0 would share one place among those kept.
+    return _kept(limit, dtype) if limit else np.asarray(limit, dtype)
+
+
 def forward(input: np.ndarray, *, min: Any, max: Any) -> np.ndarray:
-    limits = [None if limit is None else np.asarray(limit, input.dtype) for limit in (min, max)]
-    return kernel.fast(input, *limits)
+    dtype = input.dtype
+    low = None if min is None else _rounded(min, dtype)
+    high = None if max is None else _rounded(max, dtype)
+    return kernel.fast(input, low, high)
 
 
 def backward(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:

@@ -36,9 +36,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         if plain is not None:
             return plain
     pair, dtype = operands("div", input, other)
-    if category(dtype) == 0 and rounding_mode is not None:
+    if rounding_mode is not None and dtype.kind == "b":
         raise TypeError("div: bool cannot be divided with rounding; convert it with .long()")
-    if category(dtype) < 2 and rounding_mode is None:
+    if rounding_mode is None and category(dtype) < 2:
         # Each by itself: 1000 is no uint8, and need not be one on its way to a float.
         pair = [operand(value, get_default_dtype()) for value in (input, other)]
     return apply(OPERATOR, pair, {"rounding_mode": rounding_mode})

@@ -13,7 +13,6 @@ from onemodel.operators._elementwise import broadcast_axes, conjugate
 from onemodel.operators._operator import Operator, apply, apply_alike
 from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
-from onemodel.tensors.dtypes import category
 from onemodel.tensors.tensor import Tensor
 
 
@@ -27,7 +26,7 @@ def pow(input: Any, exponent: Any) -> Tensor:
     if plain is not None:
         return plain
     (input, exponent), dtype = operands("pow", input, exponent)
-    if category(dtype) == 0:
+    if dtype.kind == "b":
         raise TypeError("pow: bool has no powers; convert it with .long()")
     return apply(OPERATOR, (input, exponent))
 
