@@ -269,7 +269,8 @@ def _row_html(row: DiffRow, first: bool) -> str:
 
 def _sheet(data: DiffData) -> str:
     others = ", ".join(data.columns) or "nothing"
-    lines = [f"{data.total} values, {data.verdict}, tolerance {data.tolerance:g} of the largest element"]
+    limit = f"tolerance {data.tolerance:g} of the largest element"
+    lines = [f"{data.total} values, {data.verdict}, {limit}"]
     lines += [f"{label}: {counted}" for label, counted in data.counts]
     lines += [f"{label} did not run: {why}" for label, why in data.failures]
     rows = [
