@@ -32,11 +32,22 @@ class Pair:
 
 
 def pairs() -> Iterator[Pair]:
+    yield _chain()
     yield from _element_wise()
     yield from _reductions()
     yield from _shapes()
     yield from _choices()
     yield from _memory()
+
+
+def _chain() -> Pair:
+    """Four operators one after the other: what a model of tiny tensors is made of."""
+    y = om.tensor(A)
+    return Pair(
+        "chain of add, mul, relu, tanh",
+        lambda t: ((t + y) * y).relu().tanh(),
+        lambda: np.tanh(np.maximum((A + A) * A, 0)),
+    )
 
 
 def _element_wise() -> Iterator[Pair]:
