@@ -309,7 +309,7 @@ class _OtherSizes:
             return None
         except Exception as error:
             # The model itself does not run at this size.
-            self.failed = self.failed or (sizes, error)
+            self.failed = self.failed or (sizes, _own_frame_dropped(error))
             return None
         _same_graph(self.first, other, sizes)
         wanted = {name: value.array for name, value in other.outputs.items()}
@@ -343,14 +343,22 @@ def _unless_right(
         with _unnoticed():
             wanted = eager(feeds)
     except Exception as error:
-        return error
+        return _own_frame_dropped(error)
     try:
         results = session.run(dict(feeds)) if refusal.code != "OM401" else {}
+        if any(n not in results or not close(results[n], array) for n, array in wanted.items()):
+            raise refusal
     except Exception:
         raise refusal from None
-    if any(n not in results or not close(results[n], array) for n, array in wanted.items()):
-        raise refusal
+    finally:
+        del refusal  # a frame of its own traceback must not hold it
     return None
+
+
+def _own_frame_dropped(error: Exception) -> Exception:
+    """``error`` to be kept: the frame that caught it holds, or is held by, what keeps it."""
+    traceback = error.__traceback__
+    return error.with_traceback(None if traceback is None else traceback.tb_next)
 
 
 def bound_size(first: TracedModel, sizes: Mapping[str, int], error: Exception) -> TraceException:
