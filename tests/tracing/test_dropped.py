@@ -169,9 +169,17 @@ def branches_on_size(x):
     return h * 2 if x.shape[0] > 3 else h
 
 
+def fails_itself_at_other_sizes(x):
+    h = x.exp()
+    if h._array.shape[0] != 4:
+        raise ValueError("four rows")
+    return h
+
+
 @pytest.mark.parametrize(
     "model",
     [
+        fails_itself_at_other_sizes,
         decides,
         writes,
         swallows,
@@ -195,6 +203,28 @@ def test_a_refused_trace_dies_with_its_exception(example, model, monkeypatch):
     refused(model, example, opset=8)
     assert made
     assert [ref() for ref in made if ref() is not None] == []
+
+
+@pytest.mark.parametrize("traced_alone", [False, True])
+def test_a_model_that_fails_at_some_sizes_leaves_nothing_of_its_failure(example, traced_alone):
+    references = []
+
+    def model(x):
+        h = x.exp()
+        references.append(weakref.ref(h._array))
+        if h._array.shape[0] > 4:
+            if traced_alone and h._mark.live:
+                h.numpy()
+            raise ValueError("too many rows")
+        return h
+
+    traced = om.trace(model, example, axes={"x": {0: "n"}})
+    assert "n=3" in traced.verification
+    assert "n=5" not in traced.verification
+    found = refs(traced)
+    del traced
+    assert alive(references) == []
+    assert alive(found) == []
 
 
 def test_strict_sizes_are_refused_and_gone(example):
