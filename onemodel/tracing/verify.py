@@ -350,11 +350,12 @@ def _unless_right(
     except Exception as error:
         return error
     try:
-        results = session.run(dict(feeds)) if refusal.code != "OM401" else {}
+        try:
+            results = session.run(dict(feeds)) if refusal.code != "OM401" else {}
+        except Exception:
+            raise refusal from None
         if any(n not in results or not close(results[n], array) for n, array in wanted.items()):
             raise refusal
-    except Exception:
-        raise refusal from None
     finally:
         del refusal  # a frame of its own traceback must not hold it
     return None
