@@ -191,7 +191,11 @@ def as_array(tensor: np.ndarray | None, floats: Sequence[float] | None) -> np.nd
 
 
 def kernel_values(
-    x: np.ndarray, vectors: np.ndarray, kind: str, params: Sequence[float] | None
+    x: np.ndarray,
+    vectors: np.ndarray,
+    kind: str,
+    params: Sequence[float] | None,
+    arithmetic: Arithmetic = FAST,
 ) -> np.ndarray:
     """The SVM kernel of each row of ``x`` with each support vector: (N, vectors).
 
@@ -200,12 +204,12 @@ def kernel_values(
     gamma, offset, degree = params or (0.0, 0.0, 3.0)
     match kind:
         case "LINEAR":
-            return x @ vectors.T
+            return arithmetic.matmul(x, vectors.T)
         case "POLY":
-            return np.power(gamma * (x @ vectors.T) + offset, degree)
+            return arithmetic.pow(gamma * arithmetic.matmul(x, vectors.T) + offset, degree)
         case "SIGMOID":
-            return np.tanh(gamma * (x @ vectors.T) + offset)
+            return arithmetic.tanh(gamma * arithmetic.matmul(x, vectors.T) + offset)
         case "RBF":
-            distance = ((x[:, None, :] - vectors[None, :, :]) ** 2).sum(axis=2)
-            return np.exp(-gamma * distance)
+            squares = np.square(x[:, None, :] - vectors[None, :, :])
+            return arithmetic.exp(-gamma * arithmetic.sums(squares, 2)[:, :, 0])
     raise ValueError(f"kernel_type={kind!r}; write LINEAR, POLY, RBF or SIGMOID")

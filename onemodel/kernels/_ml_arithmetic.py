@@ -26,6 +26,8 @@ class Arithmetic:
     exp: Function
     log: Function
     sigmoid: Function
+    tanh: Function
+    pow: Callable[[np.ndarray, float], np.ndarray]
 
 
 def _sums(x: np.ndarray, axis: int) -> np.ndarray:
@@ -36,11 +38,17 @@ def _exact_sums(x: np.ndarray, axis: int) -> np.ndarray:
     return rounded_to(total(x, (axis,), keepdims=True), x.dtype)
 
 
-FAST = Arithmetic(np.matmul, _sums, np.exp, np.log, sigmoid)
+def _exact_pow(x: np.ndarray, exponent: float) -> np.ndarray:
+    return exact_functions.pow(x, np.asarray(exponent, np.float64))
+
+
+FAST = Arithmetic(np.matmul, _sums, np.exp, np.log, sigmoid, np.tanh, np.power)
 EXACT = Arithmetic(
     exact_product.matmul,
     _exact_sums,
     exact_functions.exp,
     exact_functions.log,
     exact_functions.sigmoid,
+    exact_functions.tanh,
+    _exact_pow,
 )

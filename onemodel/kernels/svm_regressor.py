@@ -1,16 +1,20 @@
 """ONNX SVMRegressor (ai.onnx.ml, since 1): support vector regression, or one class."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from onemodel.kernels._ml import kernel_values, transformed
+from onemodel.kernels._ml_arithmetic import EXACT as EXACTLY
+from onemodel.kernels._ml_arithmetic import FAST, Arithmetic
 
 NODE_TYPE = "SVMRegressor"
 DOMAIN = "ai.onnx.ml"
 
 
-def fast(
+def _regressor(
+    arithmetic: Arithmetic,
     x: np.ndarray,
     *,
     coefficients: Sequence[float],
@@ -27,13 +31,19 @@ def fast(
     weights = np.asarray(coefficients, np.float32)
     if n_supports:
         vectors = np.asarray(support_vectors or [], np.float32).reshape(n_supports, -1)
-        scores = kernel_values(rows, vectors, kernel_type, kernel_params) @ weights
+        values = kernel_values(rows, vectors, kernel_type, kernel_params, arithmetic)
+        scores = arithmetic.matmul(values, weights)
     else:
-        scores = kernel_values(rows, weights[None, :], kernel_type, kernel_params)[:, 0]
+        weights = weights[None, :]
+        scores = kernel_values(rows, weights, kernel_type, kernel_params, arithmetic)[:, 0]
     scores = (scores + np.float32(rho[0])).astype(np.float32)[:, None]
     if one_class:
         return np.where(scores > 0, np.float32(1), np.float32(-1))
-    return transformed(scores, post_transform)
+    return transformed(scores, post_transform, arithmetic)
 
+
+fast = partial(_regressor, FAST)
+exact = partial(_regressor, EXACTLY)
 
 VERSIONS = {1: fast}
+EXACT = {1: exact}

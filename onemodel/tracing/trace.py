@@ -87,7 +87,7 @@ def refusals(
     refuse; repeating it, as :func:`trace` does, may still find what one run cannot show.
     """
     run = _Run(model, _arguments(model, examples, named_examples), axes, opset)
-    return run.collect(strict_sizes).refusals
+    return run.collect(strict_sizes)[1]
 
 
 def recorded(
@@ -99,7 +99,7 @@ def recorded(
 ) -> tuple[list[TraceRecord], list[TracedValue]]:
     """Records and inputs of one run that goes on after refusals. No graph comes of it."""
     run = _Run(model, _arguments(model, examples, named_examples), axes, opset)
-    tracer = run.collect(False)
+    tracer, _ = run.collect(False)
     return tracer.records, tracer.inputs
 
 
@@ -216,12 +216,12 @@ class _Run:
         positional = [v for n in self._positional for v in _spread(n, arguments.pop(n))]
         return _call(self.model, positional, arguments)
 
-    def collect(self, strict_sizes: bool) -> Tracer:
-        """One run that goes on after refusals."""
+    def collect(self, strict_sizes: bool) -> tuple[Tracer, list[TraceException]]:
+        """One run that goes on after refusals, and what it refused."""
         tracer = Tracer._begin(self.opset, strict_sizes, None, _call.__code__)
-        with tracer, tracer.collect():
+        with tracer, tracer.collect() as refused:
             self._call_model(tracer, self.feeds)
-        return tracer
+        return tracer, refused
 
 
 def _call(model: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> Any:

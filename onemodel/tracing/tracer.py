@@ -34,7 +34,7 @@ from onemodel.tracing.finishing import complete
 from onemodel.tracing.lowering import IR_VERSIONS, lower, new_writer
 from onemodel.tracing.model import TracedModel
 from onemodel.tracing.swallowed import attach, name_catcher
-from onemodel.tracing.value import Specialisation, TracedValue, TraceRecord
+from onemodel.tracing.value import SizeNotice, Specialisation, TracedValue, TraceRecord
 
 if not REGISTRY.names():
     fill(REGISTRY, TABLE)
@@ -67,6 +67,7 @@ class Tracer:
         self.inputs: list[TracedValue] = []
         self.refusals: list[TraceException] = []
         self.constants = Constants(self.writer)
+        self.size_notice = SizeNotice(self)
         self.thread = threading.get_ident()
         self.begin_site = sites.current_site(3)
         self._stop_code = stop_code
@@ -141,6 +142,8 @@ class Tracer:
     def close(self) -> None:
         """Stop recording without a result."""
         self.finished = True
+        # The traceback of what was raised leads back here: it belongs to whoever catches it.
+        self.refusals = [error for error in self.refusals if error.__traceback__ is None]
         if seam.listener() is self:
             seam.install(None)
 
@@ -245,10 +248,12 @@ class Tracer:
         """An operator ran on a traced tensor or on symbolic sizes: write it."""
         try:
             self._record(record, results)
-        except TraceException:
+        except TraceException as error:
             # While collecting, the result stays the example's and the run goes on.
             if not self.collecting:
                 raise
+            # Nobody catches it, and the frames it went through hold this trace.
+            error.__traceback__ = error.__context__ = None
 
     def _record(self, record: Any, results: Sequence[Tensor]) -> None:
         operator = record.operator
@@ -341,7 +346,7 @@ class Tracer:
             return kind(self._with_extents(item) for item in value)
         if kind is not Size:
             return value
-        if value.notify != self.on_size:
+        if value.notify is not self.size_notice:
             raise self.refuse("OM502", "size", f"the size {value!r} was read in another trace")
         return value.extent
 
@@ -356,7 +361,10 @@ class Tracer:
             del self.graph.nodes[before:]
             failure = self.refuse_emission(entry, error)
             if not self.collecting:
-                raise failure from error
+                try:
+                    raise failure from error
+                finally:
+                    del failure  # a frame of its own traceback must not hold it
             # Nothing is handed out, so a value without a producer stands for the result.
             values = [self._stand_in(entry, a, d) for a, d in zip(out_axes, dtypes, strict=True)]
         self.records.append(entry)
@@ -409,7 +417,10 @@ class Tracer:
         error = self.exception("OM606", f"layout {tensor.layout}", message)
         if self.collecting and self.refusals and self.refusals[-1].call_site == error.call_site:
             return  # while collecting: one operator asks for the elements more than once
-        self.refuse_or_go_on(error)
+        try:
+            self.refuse_or_go_on(error)
+        finally:
+            del error
 
     def note_size(self, event: SizeEvent) -> None:
         """Remember what a size was consumed for, and where."""
@@ -517,7 +528,10 @@ class Tracer:
         """Raise ``error``; while collecting, remember it and let the run go on."""
         self._remember(error)
         if not self.collecting:
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # a frame of its own traceback must not hold it
 
     def _remember(self, error: TraceException) -> TraceException:
         self.refusals.append(error)
@@ -561,8 +575,12 @@ class Tracer:
     def raise_swallowed(self) -> None:
         """Raise the first refusal of the run again: the model caught it, the trace does not."""
         if self.refusals:
-            self.close()
-            raise name_catcher(self.refusals[0])
+            raise name_catcher(self._first_refusal())
+
+    def _first_refusal(self) -> TraceException:
+        first = self.refusals[0]
+        self.close()
+        return first
 
 
 def _dim(extent: Extent) -> int | Extent:

@@ -1,7 +1,13 @@
-"""What a trace knows of one tensor: its graph value, axes, record and example array."""
+"""What a trace knows of one tensor: its graph value, axes, record and example array.
+
+Who owns what: the tracer, and after it the traced model, holds records, records hold values, and a
+value knows its record and its tracer weakly. So a tensor that outlives its trace keeps its own
+array alone, and a model that is dropped is gone at once, without the garbage collector.
+"""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
     from onemodel.tracing.tracer import Tracer
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class TraceRecord:
     """One recorded operator call.
 
@@ -46,10 +52,24 @@ class TraceRecord:
         return f"<record {self.number}: {names} = {self.operator.name}>"
 
 
+class SizeNotice:
+    """What the sizes of one trace are told to: the user may keep a size longer than the trace."""
+
+    __slots__ = ("_tracer",)
+
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = weakref.ref(tracer)
+
+    def __call__(self, event: SizeEvent) -> None:
+        tracer = self._tracer()
+        if tracer is not None:
+            tracer.on_size(event)
+
+
 class TracedValue:
     """The mark of a traced tensor."""
 
-    __slots__ = ("_shape", "array", "axes", "graph_value", "position", "record", "tracer")
+    __slots__ = ("_record", "_shape", "_tracer", "array", "axes", "graph_value", "position")
 
     def __init__(
         self,
@@ -60,13 +80,27 @@ class TracedValue:
         record: TraceRecord | None = None,
         position: int = 0,
     ) -> None:
-        self.tracer = tracer
+        self._tracer = weakref.ref(tracer)
         self.graph_value = graph_value
         self.axes = axes
         self.array = array
-        self.record = record
+        self._record = None if record is None else weakref.ref(record)
         self.position = position
         self._shape: tuple[Any, ...] | None = None
+
+    @property
+    def tracer(self) -> Tracer | None:
+        """The trace it belongs to; None once nobody holds that."""
+        return self._tracer()
+
+    @property
+    def record(self) -> TraceRecord | None:
+        """The call that made it; None for an input, and once nobody holds the recording."""
+        return None if self._record is None else self._record()
+
+    def _open_tracer(self) -> Tracer | None:
+        tracer = self._tracer()
+        return None if tracer is None or tracer.finished else tracer
 
     @property
     def name(self) -> str:
@@ -74,14 +108,15 @@ class TracedValue:
 
     @property
     def live(self) -> bool:
-        return not self.tracer.finished
+        return self._open_tracer() is not None
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        if self.tracer.finished:
+        tracer = self._open_tracer()
+        if tracer is None:
             return self.array.shape
         if self._shape is None:
-            notify = self.tracer.on_size
+            notify = tracer.size_notice
             self._shape = tuple(
                 n if extent.is_static else Size(extent, n, notify)
                 for extent, n in zip(self.axes, self.array.shape, strict=True)
@@ -92,31 +127,36 @@ class TracedValue:
         return f"{axes_text(self.axes)} %{self.name}"
 
     def on_read(self, operation: str) -> None:
-        if not self.tracer.finished:
-            self.tracer.refuse_read(self, operation)
+        tracer = self._open_tracer()
+        if tracer is not None:
+            tracer.refuse_read(self, operation)
 
     def on_write(self, operation: str, view: bool = False) -> None:
-        if not self.tracer.finished:
-            self.tracer.refuse_write(self, operation, view)
+        tracer = self._open_tracer()
+        if tracer is not None:
+            tracer.refuse_write(self, operation, view)
 
     def on_refuse(self, operation: str, refusal: Any) -> None:
-        if not self.tracer.finished:
-            self.tracer.refuse_or_go_on(
-                self.tracer.exception(
+        tracer = self._open_tracer()
+        if tracer is not None:
+            tracer.refuse_or_go_on(
+                tracer.exception(
                     refusal.code, operation, refusal.message, value=self, rewrites=refusal.rewrites
                 )
             )
 
     def owns(self, tensor: Tensor) -> bool:
-        return self.record is not None or tensor._array is not self.array
+        return self._record is not None or tensor._array is not self.array
 
     def saw_birth(self, tensor: Tensor) -> bool:
-        storage = tensor._storage
-        return (tensor._epoch if storage is None else storage.epoch) >= self.tracer.epoch
+        storage, tracer = tensor._storage, self._tracer()
+        born = tensor._epoch if storage is None else storage.epoch
+        return tracer is not None and born >= tracer.epoch
 
     def on_foreign(self, record: Any) -> None:
-        if not self.tracer.finished:
-            self.tracer.refuse(
+        tracer = self._open_tracer()
+        if tracer is not None:
+            tracer.refuse(
                 "OM503",
                 record.operator.name,
                 f"{record.operator.name} met the traced tensor {self.describe()} on a thread "
@@ -126,16 +166,17 @@ class TracedValue:
 
     def on_fault(self, operation: str) -> None:
         """Whether it fails may depend on the sizes: a model that goes on has branched on them."""
-        if not self.tracer.finished:
+        tracer = self._open_tracer()
+        if tracer is not None:
             for extent, size in zip(self.axes, self.array.shape, strict=True):
                 if not extent.is_static:
-                    self.tracer.note_size(SizeEvent(extent, size, f"an error of {operation}"))
+                    tracer.note_size(SizeEvent(extent, size, f"an error of {operation}"))
 
     def on_length(self) -> int:
-        extent = self.axes[0]
-        if not extent.is_static and not self.tracer.finished:
+        extent, tracer = self.axes[0], self._open_tracer()
+        if not extent.is_static and tracer is not None:
             event = SizeEvent(extent, self.array.shape[0], "len()", None, self.array.shape[0])
-            self.tracer.on_size(event)
+            tracer.on_size(event)
         return self.array.shape[0]
 
 

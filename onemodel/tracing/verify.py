@@ -116,11 +116,14 @@ def _verify(first: TracedModel, feeds: Mapping[str, np.ndarray], run: Run, eager
             _same_values(first, redrawn, eager)
         return "verified: the same graph on the same example and on other values"
     other = _OtherSizes(first, feeds, run, eager)
-    other.explore()
-    if ran:
-        _same_values(first, redrawn, eager)
-    if not other.tried and other.failed is not None and ran:
-        raise bound_size(first, *other.failed)
+    try:
+        other.explore()
+        if ran:
+            _same_values(first, redrawn, eager)
+        if not other.tried and other.failed is not None and ran:
+            raise bound_size(first, *other.failed)
+    finally:
+        other.failed = None  # its traceback leads back to this very frame
     if not other.tried:
         return (
             "verified: the same graph on the same example and on other values; "
@@ -303,19 +306,21 @@ class _OtherSizes:
         except TraceException as error:
             if error.code == "OM407":
                 return None  # these numbers meet the model's own; others tell more
-            failure = _unless_right(error, self.session, self.eager, feeds)
-            if failure is not None:
-                self.failed = self.failed or (sizes, failure)
+            self._note(sizes, _unless_right(error, self.session, self.eager, feeds))
             return None
         except Exception as error:
             # The model itself does not run at this size.
-            self.failed = self.failed or (sizes, error)
+            self._note(sizes, error)
             return None
         _same_graph(self.first, other, sizes)
         wanted = {name: value.array for name, value in other.outputs.items()}
         _same_results(self.first, wanted, self.session, feeds, sizes)
         self.tried.append(sizes)
         return other
+
+    def _note(self, sizes: dict[str, int], error: Exception | None) -> None:
+        if error is not None:
+            self.failed = self.failed or (sizes, error)
 
     def _at_size_one(self, feeds: Mapping[str, np.ndarray], sizes: dict[str, int]) -> None:
         """Compare results where no trace can begin.
@@ -345,11 +350,14 @@ def _unless_right(
     except Exception as error:
         return error
     try:
-        results = session.run(dict(feeds)) if refusal.code != "OM401" else {}
-    except Exception:
-        raise refusal from None
-    if any(n not in results or not close(results[n], array) for n, array in wanted.items()):
-        raise refusal
+        try:
+            results = session.run(dict(feeds)) if refusal.code != "OM401" else {}
+        except Exception:
+            raise refusal from None
+        if any(n not in results or not close(results[n], array) for n, array in wanted.items()):
+            raise refusal
+    finally:
+        del refusal  # a frame of its own traceback must not hold it
     return None
 
 

@@ -252,6 +252,50 @@ def classical() -> list[Program]:
     ]  # fmt: skip
 
 
+def support_vectors() -> list[Program]:
+    """SVMs with each kernel, of two classes and of three, with and without probabilities."""
+    x = numbers((7, 9), 1)
+    ml: dict[str, Any] = {"domain": "ai.onnx.ml"}
+    programs = []
+    for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID"):
+        shared: dict[str, Any] = {"kernel_type": kernel, "kernel_params": [0.4, 0.3, 3.0], **ml}
+        vectors = {"support_vectors": numbers((6 * 9,), 2).tolist()}
+        weights = numbers((12,), 3).tolist()
+        programs.append(
+            single(
+                kernel,
+                "SVMRegressor",
+                [x],
+                coefficients=weights[:6],
+                n_supports=6,
+                rho=[0.2],
+                **vectors,
+                **shared,
+            )
+        )
+        for classes, sizes in ((2, [3, 3]), (3, [2, 3, 1])):
+            pairs = classes * (classes - 1) // 2
+            platt = {"prob_a": numbers((pairs,), 5).tolist(), "prob_b": [0.1] * pairs}
+            for label, more in (("", {}), ("with probabilities", platt)):
+                programs.append(
+                    single(
+                        f"{kernel} {classes} {label}".strip(),
+                        "SVMClassifier",
+                        [x],
+                        2,
+                        classlabels_ints=list(range(classes)),
+                        vectors_per_class=sizes,
+                        coefficients=weights[: 6 * (classes - 1)],
+                        post_transform="LOGISTIC",
+                        rho=numbers((pairs,), 4).tolist(),
+                        **more,
+                        **vectors,
+                        **shared,
+                    )
+                )
+    return programs  # fmt: skip
+
+
 def networks() -> list[Program]:
     """Small networks, where one wrong bit spreads."""
     node = helper.make_node
@@ -306,6 +350,7 @@ PROGRAMS: tuple[Callable[[], list[Program]], ...] = (
     sums,
     products,
     classical,
+    support_vectors,
     networks,
 )
 

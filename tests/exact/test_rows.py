@@ -9,7 +9,8 @@ import pytest
 from onemodel.session.session import Session
 from tests.exact import programs
 
-MODELS = [p for p in programs.classical() if "Quantize" not in p.name]  # scales are the batch's
+CLASSICAL = [*programs.classical(), *programs.support_vectors()]
+MODELS = [p for p in CLASSICAL if "Quantize" not in p.name]  # scales are the batch's
 
 
 @pytest.mark.parametrize("program", MODELS, ids=lambda program: program.name)

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -312,7 +313,19 @@ def test_sizes_nobody_knows_are_told_and_counted_as_nothing():
     data = axes_data(axes_graph(), {})
     assert data.memory.peak == 0
     assert data.memory.unknown == 4
-    assert "4 of unknown size left out" in data.to_text()
+    assert data.memory.known == 0
+    for form in (data.to_text(), data.to_html(), data.to_svg()):
+        assert "constants 0 B, the sizes of all 4 values are unknown" in form
+        assert "values 0 B" not in form
+
+
+def test_where_some_sizes_are_known_the_others_are_counted():
+    b = samples.Builder()
+    x = b.input("x", (2, 3))
+    y = b.node("Mul", x, x, name="a", shape=None)
+    data = axes_data(b.finish(y), {})
+    assert (data.memory.known, data.memory.unknown) == (1, 1)
+    assert "at most 24 B of them at once, 1 of unknown size left out" in data.to_text()
 
 
 def test_hovering_an_atom_needs_no_script():
@@ -357,6 +370,20 @@ def test_the_diff_marks_the_first_introduced_difference_and_what_inherits_it():
     assert data.marks()["fc"] >= {"om-introduced"}
     assert "conv1" not in data.marks()
     json.dumps(data.to_dict())
+
+
+def test_a_comparison_without_any_source_has_no_column_for_it():
+    data = diff_data(planted())
+    assert data.placed and data.headings[-1] == "source"
+    assert "source</th>" in data.to_html() and ">source<" in data.to_svg()
+    bare = replace(data, rows=tuple(replace(r, place="", expression="") for r in data.rows))
+    assert bare.headings == ("operator", "value", "type", *data.columns)
+    html, sheet = bare.to_html(), bare.to_svg()
+    assert "source</th>" not in html and ">source<" not in sheet
+    cells = html.count("<td")
+    assert cells == len(bare.rows) * len(bare.headings)
+    assert data.to_html().count("<td") == cells + len(data.rows)
+    assert all(line == line.rstrip() for line in bare.to_text().splitlines())
 
 
 def test_a_long_report_keeps_every_difference_within_its_cap(monkeypatch):

@@ -66,6 +66,16 @@ class DiffData:
             return _differing_text(self.differing)
         return "every value agrees" if self.agrees else "not everything was compared"
 
+    @property
+    def placed(self) -> bool:
+        """Whether any row has a place in the source: an imported file often has none."""
+        return any(row.place or row.expression for row in self.rows)
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return ("operator", "value", "type", *self.columns, *(["source"] if self.placed else []))
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
         return asdict(self)
@@ -208,9 +218,9 @@ def diff_body(data: DiffData) -> str:
         )
     if 0 <= data.first_row < len(data.rows):
         parts.append(_first(data.rows[data.first_row]))
-    columns = ("operator", "value", "type", *data.columns, "source")
-    rows = (_row_html(row, index == data.first_row) for index, row in enumerate(data.rows))
-    parts.append(page.table(columns, rows, caption="Differences per value"))
+    placed = data.placed
+    rows = (_row_html(row, index == data.first_row, placed) for index, row in enumerate(data.rows))
+    parts.append(page.table(data.headings, rows, caption="Differences per value"))
     if len(data.rows) < data.total:
         parts.append(
             f'<div class="om-status">{data.total - len(data.rows)} more values are not listed</div>'
@@ -252,8 +262,8 @@ def histogram(counts: tuple[int, ...]) -> str:
     )
 
 
-def _row_html(row: DiffRow, first: bool) -> str:
-    source = f"{row.place}  {row.expression}".strip()
+def _row_html(row: DiffRow, first: bool, placed: bool) -> str:
+    source = page.cells(f"{row.place}  {row.expression}".strip()) if placed else ""
     css = ' class="om-first"' if first else ""
     state = "differs" if row.differs else "agrees"
     cells = "".join(
@@ -263,7 +273,7 @@ def _row_html(row: DiffRow, first: bool) -> str:
     )
     return (
         f'<tr{css} data-name="{page.escape(row.node)}" data-state="{state}" tabindex="-1">'
-        f"{page.cells(row.operator, row.value, row.type)}{cells}{page.cells(source)}</tr>"
+        f"{page.cells(row.operator, row.value, row.type)}{cells}{source}</tr>"
     )
 
 
@@ -273,19 +283,19 @@ def _sheet(data: DiffData) -> str:
     lines = [f"{data.total} values, {data.verdict}, {limit}"]
     lines += [f"{label}: {counted}" for label, counted in data.counts]
     lines += [f"{label} did not run: {why}" for label, why in data.failures]
+    placed = data.placed
     rows = [
         (
             sheet.cell(row.operator),
             sheet.cell(row.value),
             sheet.cell(row.type),
             *((sheet.Chip(shorten(c.text, sheet.WIDEST), _INKS[c.tag]),) for c in row.cells),
-            sheet.cell(row.place),
+            *([sheet.cell(row.place)] if placed else []),
         )
         for row in data.rows
     ]
-    columns = ("operator", "value", "type", *data.columns, "source")
     title = f"{data.reference} against {others}"
-    return sheet.draw(title, lines, columns, rows, data.first_row)
+    return sheet.draw(title, lines, data.headings, rows, data.first_row)
 
 
 def _note(cell: Cell) -> str:

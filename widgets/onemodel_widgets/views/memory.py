@@ -19,16 +19,23 @@ class Memory:
         peak: the most that inputs and computed values hold at once, where each is freed after
             its last reader. A session may use less: it also writes results over operands.
         unknown: how many values have no known size; they count as nothing above.
+        known: how many values have one.
     """
 
     constants: int
     values: int
     peak: int
     unknown: int
+    known: int
 
     def __str__(self) -> str:
+        constants = f"constants {bytes_text(self.constants)}"
+        if self.unknown and not self.known:
+            if self.unknown == 1:
+                return f"{constants}, the size of the only value is unknown"
+            return f"{constants}, the sizes of all {self.unknown} values are unknown"
         parts = [
-            f"constants {bytes_text(self.constants)}",
+            constants,
             f"values {bytes_text(self.values)}",
             f"at most {bytes_text(self.peak)} of them at once",
         ]
@@ -65,7 +72,7 @@ def memory_of(graph: Graph, sizes: Mapping[str, int]) -> Memory:
         for value in {*node.inputs, *node.outputs}:
             if value in size and value not in forever and last.get(value, index) == index:
                 held -= size[value]
-    return Memory(constants, computed, peak, unknown)
+    return Memory(constants, computed, peak, unknown, len(size) - unknown)
 
 
 def value_bytes(value: Value, sizes: Mapping[str, int]) -> int | None:
