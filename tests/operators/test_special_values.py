@@ -150,3 +150,30 @@ def test_reductions_of_nothing_are_neutral() -> None:
     assert np.isnan(empty.mean(0).numpy()).all()
     assert empty.all().item() is True and empty.any().item() is False
     assert om.logsumexp(empty, 0).tolist() == [-np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("bounds", [{"min": 0.0}, {"max": 0.0}])
+def test_clamping_on_one_side_leaves_infinity_on_the_other(bounds: dict[str, float]) -> None:
+    assert_graph_agrees(lambda x: om.clamp(x, **bounds), SPECIAL)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_hypotenuse_of_nothing_and_of_the_smallest_is_eagers(dtype: str) -> None:
+    least = np.finfo(dtype).smallest_subnormal
+    left = np.array([0.0, -0.0, 0.0, 3 * least, 1.0], dtype)
+    right = np.array([0.0, 0.0, least, 4 * least, 0.0], dtype)
+    assert_graph_agrees(om.hypot, left, right)
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("correction", [0, 1])
+def test_squares_beyond_float16_do_not_spoil_a_variance_within(name: str, correction: int) -> None:
+    x = np.array([[300.0, -100.0, 200.0, 50.0], [1.0, 2.0, 3.0, 4.0]], np.float16)
+    wanted = getattr(om, name)(om.tensor(x), 1, correction=correction).numpy()
+    assert np.isfinite(wanted).all()
+    traced = om.trace(lambda x: getattr(om, name)(x, 1, correction=correction), x)
+    for opset in OPSETS:
+        for mode in ("fast", "exact"):
+            session = om.Session(traced.to_onnx(opset), mode=mode)
+            found = session.run({traced.inputs[0].name: x})["output"]
+            np.testing.assert_allclose(found, wanted, rtol=2e-3)
