@@ -177,3 +177,18 @@ def test_squares_beyond_float16_do_not_spoil_a_variance_within(name: str, correc
             session = om.Session(traced.to_onnx(opset), mode=mode)
             found = session.run({traced.inputs[0].name: x})["output"]
             np.testing.assert_allclose(found, wanted, rtol=2e-3)
+
+
+def test_the_power_of_one_half_is_the_square_root_in_every_engine() -> None:
+    assert_graph_agrees(lambda x: x**0.5, SPECIAL)
+    assert_graph_agrees(lambda x: 1 / x**0.5, SPECIAL)  # the sign of zero shows
+    x = SPECIAL.copy()
+    traced = om.trace(lambda x: 1 / x**0.5, x)
+    found = om.Session(traced, mode="exact").run({"x": x})["output"]
+    np.testing.assert_allclose(found, (1 / om.tensor(x) ** 0.5).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64"])
+def test_integers_of_every_kind_have_no_negative_power(dtype: str) -> None:
+    with pytest.raises(ValueError, match="no negative integer powers"):
+        om.tensor(np.array([1, 2], dtype)) ** -1
