@@ -94,16 +94,24 @@ def take_gradient(record: BackwardRecord, grad: np.ndarray) -> np.ndarray:
     return result
 
 
-def count(g: Any, input: Any, dim: Iterable[int], less: float = 0) -> Any:
-    """How many elements meet in one, minus ``less``, as a 0-d float of the operand's dtype."""
+def count(
+    g: Any, input: Any, dim: Iterable[int], less: float = 0, dtype: np.dtype | None = None
+) -> Any:
+    """How many elements meet in one, minus ``less`` but not below 0, as a 0-d float.
+
+    Of the operand's dtype unless ``dtype`` is given.
+    """
+    dtype = input.dtype if dtype is None else dtype
     extent = Extent(1)
     for axis in dim:
         extent = extent * as_extent(input.shape[axis])
     if extent.is_static:
-        return g.like(max(extent.value - less, 0), input)
+        return g.constant(np.asarray(max(extent.value - less, 0)).astype(dtype))
     number = g.op("Reshape", g.size(extent), g.constant(np.zeros((0,), np.int64)))
-    number = g.cast(number, input.dtype)
-    return g.op("Sub", number, g.like(less, input)) if less else number
+    number = g.cast(number, dtype)
+    if not less:
+        return number
+    return g.op("Relu", g.op("Sub", number, g.constant(np.asarray(less).astype(dtype))))
 
 
 def deviation(
@@ -142,10 +150,14 @@ def variance(
 
 def write_variance(g: Any, input: Any, dim: Sequence[int], correction: float, keepdim: bool) -> Any:
     """The nodes of :func:`variance`."""
-    mean = reduce(g, "ReduceMean", input, dim, True) if dim else input
-    distance = g.op("Sub", input, mean)
+    narrow = is_narrow(input.dtype)  # squares would overflow
+    wide = g.cast(input, np.float32) if narrow else input
+    mean = reduce(g, "ReduceMean", wide, dim, True) if dim else wide
+    distance = g.op("Sub", wide, mean)
     squares = g.op("Mul", distance, distance)
     if correction == 0:
-        return reduce(g, "ReduceMean", squares, dim, keepdim)
-    total = reduce(g, "ReduceSum", squares, dim, keepdim)
-    return g.op("Div", total, count(g, input, dim, correction))
+        result = reduce(g, "ReduceMean", squares, dim, keepdim)
+    else:
+        total = reduce(g, "ReduceSum", squares, dim, keepdim)
+        result = g.op("Div", total, count(g, input, dim, correction, wide.dtype))
+    return g.cast(result, input.dtype) if narrow else result

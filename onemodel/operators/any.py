@@ -20,7 +20,7 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
     Shape: the reduced axes are dropped, or kept with size 1. bool, no gradient; False over no
     elements. Raises IndexError for an axis out of range. Source: ``torch.any``;
-    ONNX ReduceMax-1.
+    ONNX ReduceSum-1.
     """
     value = to(as_tensor("any", "input", input), np.bool_)
     dims = normalize_dims("any", dim, value.ndim)
@@ -32,8 +32,8 @@ def forward(input: np.ndarray, *, dim: tuple[int, ...], keepdim: bool) -> np.nda
 
 
 def opset_7(g: Any, input: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
-    # Truth as 0 and 1: reductions take bool from 20 on only.
-    found = reduce(g, "ReduceMax", g.cast(input, np.int32), dim, keepdim)
+    # Truth as 0 and 1: reductions take bool from 20 on only. Added, as no element has no maximum.
+    found = reduce(g, "ReduceSum", g.cast(input, np.int32), dim, keepdim)
     return g.cast(found, np.bool_)
 
 

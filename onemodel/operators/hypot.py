@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from ml_dtypes import finfo
 
 from onemodel.autograd.record import BackwardRecord
 from onemodel.operators._case import Case
@@ -43,7 +44,7 @@ def opset_9(g: Any, input: Any, other: Any) -> Any:
     # Scaled by the larger one, so that squares cannot overflow; infinite with any other.
     left, right = g.op("Abs", input), g.op("Abs", other)
     large, small = g.op("Max", left, right), g.op("Min", left, right)
-    least = g.like(np.finfo(np.float32).tiny, input)
+    least = g.like(finfo(input.dtype).smallest_subnormal, input)
     ratio = g.op("Div", small, g.op("Max", large, least))
     one, infinity = g.like(1, input), g.like(np.inf, input)
     length = g.op("Mul", large, g.op("Sqrt", g.op("Add", g.op("Mul", ratio, ratio), one)))

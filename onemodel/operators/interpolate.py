@@ -14,9 +14,9 @@ from onemodel.axes.extent import Axes, AxesError, Extent, as_extent
 from onemodel.axes.size import Size
 from onemodel.kernels import resize as kernel
 from onemodel.kernels._dtypes import widen
-from onemodel.operators import _resample
+from onemodel.operators import _nearest, _resample
 from onemodel.operators._case import Case, In
-from onemodel.operators._operator import Composite, Operator, apply
+from onemodel.operators._operator import Composite, Operator, Refusal, apply
 from onemodel.operators._promote import as_tensor
 from onemodel.operators._resample import Axis
 from onemodel.operators._sizes import shape_argument
@@ -119,13 +119,19 @@ def _check(
 
 def _scaled_sizes(input: Tensor, factors: Sequence[float]) -> tuple[Any, ...]:
     """floor(size * factor) per axis; symbolic sizes stay symbolic."""
-    sizes = []
-    for size, factor in zip(input.shape[2:], factors, strict=True):
+    sizes: list[Any] = []
+    for axis, (size, factor) in enumerate(zip(input.shape[2:], factors, strict=True), start=2):
         if isinstance(size, Size):
-            exact = _exact(size.extent, factor)
-            sizes.append(size * exact.numerator // exact.denominator)
-        else:
-            sizes.append(math.floor(size * factor))
+            try:
+                exact = _exact(size.extent, factor)
+                sizes.append(size * exact.numerator // exact.denominator)
+                continue
+            except AxesError as error:
+                if input._mark is None:
+                    raise
+                reason = Refusal(error.code, error.message, tuple(error.rewrites))
+                input._mark.on_refuse("interpolate", reason)
+        sizes.append(math.floor(input._array.shape[axis] * factor))
     return tuple(sizes)
 
 
@@ -256,7 +262,7 @@ def opset_7(
         return _write_static(g, input, plan, mode)
     factors = scale_factor or ()
     whole = bool(factors) and all(factor >= 1 and factor == int(factor) for factor in factors)
-    if mode != "nearest" or not whole:
+    if mode != "nearest" or not whole or not _nearest.resize_agrees(g, input, factors, mode):
         g.refuse_below(11, f"interpolation ({mode}) along a symbolic axis")
     scales = np.asarray([1, 1, *factors], np.float32)
     if g.opset >= 10:
@@ -283,6 +289,9 @@ def opset_11(
         if plan is not None:
             return _write_static(g, input, plan, mode)
         g.refuse_below(18, "interpolation with antialias along a symbolic axis")
+    nearest = plan is None and mode.startswith("nearest")
+    if nearest and not _nearest.resize_agrees(g, input, scale_factor, mode):
+        return _nearest.write_gathers(g, input, scale_factor, mode)
     options = _node_options(mode, align_corners)
     if antialias:
         # The filter of an antialiased cubic is the sharper one, and what is outside counts not.

@@ -15,6 +15,8 @@ from onemodel.operators._promote import operands, unbroadcast
 from onemodel.symbolic.helpers import arithmetic
 from onemodel.tensors.tensor import Tensor
 
+_NO_INVERSE = "integers have no negative integer powers; convert the base to a float"
+
 
 def pow(input: Any, exponent: Any) -> Tensor:
     """``input ** exponent`` with broadcasting; either may be a number.
@@ -25,7 +27,10 @@ def pow(input: Any, exponent: Any) -> Tensor:
     plain = apply_alike(OPERATOR, input, exponent)
     if plain is not None:
         return plain
+    below = type(exponent) is int and exponent < 0
     (input, exponent), dtype = operands("pow", input, exponent)
+    if below and dtype.kind == "u":
+        raise ValueError(_NO_INVERSE)
     if dtype.kind == "b":
         raise TypeError("pow: bool has no powers; convert it with .long()")
     return apply(OPERATOR, (input, exponent))
@@ -33,7 +38,7 @@ def pow(input: Any, exponent: Any) -> Tensor:
 
 def forward(input: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     if input.dtype.kind == "i" and (exponent < 0).any():
-        raise ValueError("integers have no negative integer powers; convert the base to a float")
+        raise ValueError(_NO_INVERSE)
     return kernel.fast(input, exponent)
 
 
@@ -53,12 +58,15 @@ def backward(record: BackwardRecord, grad: np.ndarray) -> tuple[Any, Any]:
 
 
 def opset_7(g: Any, input: Any, exponent: Any) -> Any:
+    known = g.array(exponent)
+    root = known is not None and known.size == 1 and known.reshape(()) == 0.5
+    if root and (exponent.rank or 0) <= (input.rank or 0) and g.accepts("Sqrt", input.dtype):
+        return g.op("Sqrt", input)  # as eager does: of -0 and -inf, Pow makes 0 and inf
     if g.accepts("Pow", input.dtype) or input.dtype.kind == "f":
         return g.op("Pow", input, exponent)
     if input.dtype == np.uint64:  # of the same bits as int64, multiplied alike
         signed = [g.cast(value, np.int64) for value in (input, exponent)]
         return g.cast(opset_7(g, *signed), np.uint64)
-    known = g.array(exponent)
     if g.opset >= 12:
         return arithmetic(g, "Pow", input, exponent)
     # Integer powers came at 12; a small constant one is a product.

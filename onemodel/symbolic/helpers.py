@@ -122,8 +122,9 @@ def reshape(g: Any, input: Any, dims: Sequence[Any]) -> Any:
     """``input`` under the sizes ``dims`` (integers, one of which may be -1, or extents).
 
     One symbolic size is written as -1, several that all stay in their places as 0 each; others
-    are computed. Never both: beside an empty axis -1 has no meaning. A constant is written in
-    its new shape.
+    are computed, and from 14 on a size of 0 among those is taken as it is, no copy of the
+    input's. Never both: beside an empty axis -1 has no meaning. A constant is written in its new
+    shape.
     """
     fixed = [int(getattr(size, "value", size)) if _is_static(size) else None for size in dims]
     known = g.array(input)
@@ -134,7 +135,10 @@ def reshape(g: Any, input: Any, dims: Sequence[Any]) -> Any:
     stay = all(p < len(before) and before[p] is not None and before[p] == dims[p] for p in symbolic)
     if len(symbolic) > 1 and stay and 0 not in fixed:
         return g.op("Reshape", input, g.ints([size or 0 for size in fixed]))
-    return g.op("Reshape", input, g.sizes(dims, minus_one=-1 not in fixed))
+    may_be_empty = -1 not in fixed and (0 in fixed or len(symbolic) > 1)
+    literal = 1 if may_be_empty and g.opset >= 14 else None
+    shape = g.sizes(dims, minus_one=-1 not in fixed)
+    return g.op("Reshape", input, shape, allowzero=literal)
 
 
 def slice_(
@@ -189,9 +193,12 @@ def pad(g: Any, input: Any, pads: Sequence[Any], mode: str = "constant", value: 
 def clip(g: Any, input: Any, low: Any, high: Any) -> Any:
     """``low`` and ``high`` (numbers or None); inputs from 11 on, integers from 12 on.
 
-    Below that, integers are compared and chosen element by element (Where needs 9).
+    Below that, integers are compared and chosen element by element (Where needs 9). A missing
+    bound of floats is written as infinity: ONNX means the largest finite number by none.
     """
     if g.accepts("Clip", input.dtype):
+        if input.dtype.kind == "f" and (low is None) != (high is None):
+            low, high = -np.inf if low is None else low, np.inf if high is None else high
         if g.opset >= 11:
             bounds = [None if bound is None else g.like(bound, input) for bound in (low, high)]
             return g.op("Clip", input, *bounds)

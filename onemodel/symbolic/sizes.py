@@ -126,6 +126,9 @@ def _write_shape(g: Any, value: Any, start: int, end: int) -> Any:
 
 def _floordiv(g: Any, dividend: Extent, divisor: Extent) -> Any:
     a, b = g.size(dividend), g.size(divisor)
+    if dividend == 1 and divisor.at_least(0):
+        # No Div: ONNX Runtime turns 1 / b * c into c / b, of integers too.
+        return g.op("Cast", g.op("Equal", b, a), to=7)
     quotient = g.op("Div", a, b)
     if dividend.at_least(0) and divisor.at_least(1):
         return quotient

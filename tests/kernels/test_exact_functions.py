@@ -182,7 +182,7 @@ LIMITS: dict[str, list[tuple[float, float]]] = {
     "cosh": [(0.0, 1), (INF, INF), (-INF, INF)],
     "tanh": [(0.0, 0.0), (-0.0, -0.0), (INF, 1), (-INF, -1), (1e30, 1)],
     "asinh": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF)],
-    "acosh": [(1.0, 0.0), (0.5, NAN), (INF, INF), (-INF, NAN)],
+    "acosh": [(1.0, 0.0), (0.5, NAN), (INF, INF), (-INF, NAN), (-3e9, NAN), (-1e19, NAN)],
     "atanh": [
         (-0.0, -0.0),
         (1.0, INF),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnxruntime
 import pytest
@@ -98,3 +100,14 @@ def test_whole_factors_along_symbolic_axes_need_no_resize_11(opset: int, node: s
 def test_arguments_that_do_not_fit_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         om.interpolate(draw(1, 2, 4), **arguments)
+
+
+@pytest.mark.parametrize("options", [{"mode": "area"}, {"recompute_scale_factor": True}])
+def test_a_factor_that_only_gives_sizes_is_refused_with_its_code(options: dict[str, Any]) -> None:
+    with pytest.raises(om.TraceException) as caught:
+        om.trace(
+            lambda x: om.interpolate(x, scale_factor=0.3, **options),
+            draw(1, 2, 10),
+            axes={"x": {2: "t"}},
+        )
+    assert caught.value.code == "OM408"

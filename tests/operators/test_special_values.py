@@ -150,3 +150,45 @@ def test_reductions_of_nothing_are_neutral() -> None:
     assert np.isnan(empty.mean(0).numpy()).all()
     assert empty.all().item() is True and empty.any().item() is False
     assert om.logsumexp(empty, 0).tolist() == [-np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("bounds", [{"min": 0.0}, {"max": 0.0}])
+def test_clamping_on_one_side_leaves_infinity_on_the_other(bounds: dict[str, float]) -> None:
+    assert_graph_agrees(lambda x: om.clamp(x, **bounds), SPECIAL)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_hypotenuse_of_nothing_and_of_the_smallest_is_eagers(dtype: str) -> None:
+    least = np.finfo(dtype).smallest_subnormal
+    left = np.array([0.0, -0.0, 0.0, 3 * least, 1.0], dtype)
+    right = np.array([0.0, 0.0, least, 4 * least, 0.0], dtype)
+    assert_graph_agrees(om.hypot, left, right)
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("correction", [0, 1])
+def test_squares_beyond_float16_do_not_spoil_a_variance_within(name: str, correction: int) -> None:
+    x = np.array([[300.0, -100.0, 200.0, 50.0], [1.0, 2.0, 3.0, 4.0]], np.float16)
+    wanted = getattr(om, name)(om.tensor(x), 1, correction=correction).numpy()
+    assert np.isfinite(wanted).all()
+    traced = om.trace(lambda x: getattr(om, name)(x, 1, correction=correction), x)
+    for opset in OPSETS:
+        for mode in ("fast", "exact"):
+            session = om.Session(traced.to_onnx(opset), mode=mode)
+            found = session.run({traced.inputs[0].name: x})["output"]
+            np.testing.assert_allclose(found, wanted, rtol=2e-3)
+
+
+def test_the_power_of_one_half_is_the_square_root_in_every_engine() -> None:
+    assert_graph_agrees(lambda x: x**0.5, SPECIAL)
+    assert_graph_agrees(lambda x: 1 / x**0.5, SPECIAL)  # the sign of zero shows
+    x = SPECIAL.copy()
+    traced = om.trace(lambda x: 1 / x**0.5, x)
+    found = om.Session(traced, mode="exact").run({"x": x})["output"]
+    np.testing.assert_allclose(found, (1 / om.tensor(x) ** 0.5).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64"])
+def test_integers_of_every_kind_have_no_negative_power(dtype: str) -> None:
+    with pytest.raises(ValueError, match="no negative integer powers"):
+        om.tensor(np.array([1, 2], dtype)) ** -1

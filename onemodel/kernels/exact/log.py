@@ -199,6 +199,9 @@ def acosh_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     log1p_core(t, out, rows)
     _for_large(x, out, rows)
     np.abs(out, out=out)
+    below = np.less(x, 1.0)  # far below, t and root cancel to -1
+    if below.any():
+        np.copyto(out, np.nan, where=below)
 
 
 def _for_large(size: np.ndarray, out: np.ndarray, rows: Rows) -> None:
