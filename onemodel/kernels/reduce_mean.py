@@ -15,6 +15,8 @@ def core(data: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.n
         total = np.sum(data, axis=axes, dtype=data.dtype, keepdims=keepdims)
         count = np.asarray(data.size // max(total.size, 1), dtype=data.dtype)
         return div.fast(np.asarray(total), count)
+    if not data.size:  # 0 / 0, where np.mean would warn
+        return np.sum(data, axis=axes, keepdims=keepdims) / data.dtype.type(0)
     return np.asarray(np.mean(data, axis=axes, keepdims=keepdims))
 
 
