@@ -14,7 +14,10 @@ import functools
 import numpy as np
 
 from onemodel.kernels.exact import constants
-from onemodel.kernels.exact.blocks import Rows
+from onemodel.kernels.exact.blocks import Rows, series
+
+Pair = tuple[np.ndarray, np.ndarray]
+"""A number as the sum of two."""
 
 _STEPS = 64
 _MAGIC = 1.5 * 2.0**52
@@ -73,10 +76,7 @@ def _angle(
     q = (n[0] - c * head) + (n[1] - c * tail)
     q /= d[0] + c * n[0]
     square = q * q
-    tail = square * (-1 / 7)
-    for term in (1 / 5, -1 / 3):
-        tail += term
-        tail *= square
+    tail = series(square, (-1 / 7, 1 / 5, -1 / 3))
     tail *= q
     tail += q
     np.negative(tail, out=tail, where=(kind & 1) == 1)
@@ -85,9 +85,7 @@ def _angle(
     np.add(np.take(high, index, mode="wrap"), tail, out=out)
 
 
-def _ordered(
-    n: tuple[np.ndarray, np.ndarray], d: tuple[np.ndarray, np.ndarray], swap: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+def _ordered(n: Pair, d: Pair, swap: np.ndarray) -> tuple[Pair, Pair]:
     smaller = np.where(swap, d[0], n[0]), np.where(swap, d[1], n[1])
     larger = np.where(swap, n[0], d[0]), np.where(swap, n[1], d[1])
     return smaller, larger
@@ -103,27 +101,29 @@ def atan_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     np.copysign(out, x, out=out)
 
 
-def asin_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
-    """asin(x) = atan(|x| / sqrt(1 - x**2)) with the sign of x, within 1 unit."""
+def _legs(x: np.ndarray) -> tuple[Pair, Pair, np.ndarray]:
+    """|x| and sqrt(1 - x**2), the smaller first, and where that is not |x|."""
     size = np.abs(x)
     leg = _other_leg(size)
     swap = np.asarray(size > leg[0])
-    n, d = _ordered((size, np.zeros_like(x)), leg, swap)
+    return *_ordered((size, np.zeros_like(x)), leg, swap), swap
+
+
+def asin_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
+    """asin(x) = atan(|x| / sqrt(1 - x**2)) with the sign of x, within 1 unit."""
+    n, d, swap = _legs(x)
     _angle(n, d, swap.astype(np.int64), out)
     np.copysign(out, x, out=out)
 
 
 def acos_core(x: np.ndarray, out: np.ndarray, rows: Rows) -> None:
     """acos(x) = atan(sqrt(1 - x**2) / |x|), from pi for a negative x, within 1 unit."""
-    size = np.abs(x)
-    leg = _other_leg(size)
-    swap = np.asarray(size > leg[0])
-    n, d = _ordered((size, np.zeros_like(x)), leg, swap)
+    n, d, swap = _legs(x)
     kind = np.where(swap, np.where(x < 0, 3, 0), np.where(x < 0, 2, 1))
     _angle(n, d, kind, out)
 
 
-def _other_leg(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _other_leg(x: np.ndarray) -> Pair:
     """sqrt(1 - x**2) in two parts for 0 <= x <= 1; NaN beyond."""
     square, lost = _square(x)
     rest = 1.0 - square

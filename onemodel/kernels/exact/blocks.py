@@ -91,6 +91,15 @@ def rounded_to(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return nearest.astype(dtype)
 
 
+def series(x: np.ndarray, terms: Sequence[float], out: np.ndarray | None = None) -> np.ndarray:
+    """x times the polynomial in x of ``terms``, the highest power's first (Horner)."""
+    total = np.multiply(x, terms[0], out=out)
+    for term in terms[1:]:
+        total += term
+        total *= x
+    return total
+
+
 def power_of_two(exponent: np.ndarray, out: np.ndarray) -> None:
     """2**exponent for int64 exponents from -1022 to 1023, by writing the exponent's bits."""
     bits = out.view(np.int64)

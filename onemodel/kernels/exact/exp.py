@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onemodel.kernels.exact import constants
-from onemodel.kernels.exact.blocks import Rows, power_of_two
+from onemodel.kernels.exact.blocks import Rows, power_of_two, series
 
 _STEPS = 512
 _INDEX_BITS = 9
@@ -80,10 +80,7 @@ def _reduced(
     r -= k
     if low is not None:
         r += low
-    np.multiply(r, terms[0], out=p)
-    for term in terms[1:]:
-        p += term
-        p *= r
+    series(r, terms, out=p)
     p *= r
     p += r
     integer, index = shifted.view(np.int64), k.view(np.int64)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onemodel.kernels.exact import constants
-from onemodel.kernels.exact.blocks import Rows, positive_part, power_of_two
+from onemodel.kernels.exact.blocks import Rows, positive_part, power_of_two, series
 from onemodel.kernels.exact.exp import exp_core
 
 _INDEX_BITS = 7
@@ -120,10 +120,7 @@ def _log_normal(
     out += t
     k *= known.ln2_low
     table += k
-    np.multiply(r, _TERMS[0], out=t)
-    for term in _TERMS[1:]:
-        t += term
-        t *= r
+    series(r, _TERMS, out=t)
     t *= r
     t += table
     t += r

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onemodel.kernels.exact.blocks import Rows
+from onemodel.kernels.exact.blocks import Rows, series
 from onemodel.kernels.exact.exp import exp_core
 from onemodel.kernels.exact.log import reduced, tables
 
@@ -78,17 +78,14 @@ def _log_pair(x: np.ndarray) -> Pair:
     c = np.take(table.c, index, mode="wrap")
     r, lost = _fast_sum(head * c - 1.0, tail * c)
     square, square_lost = _two_parts(r, r)
-    series = r * _TERMS[0]
-    for term in _TERMS[1:]:
-        series += term
-        series *= r
-    series *= square
+    higher = series(r, _TERMS)
+    higher *= square
     base = k * table.ln2_high + np.take(table.high, index, mode="wrap")
     small = k * table.ln2_low + np.take(table.low, index, mode="wrap")
     total, rest = _sum(base, r)
     total, more = _fast_sum(total, -0.5 * square)
     small += lost - (r * lost + 0.5 * square_lost)
-    small += series
+    small += higher
     return _fast_sum(total, small + (rest + more))
 
 
