@@ -35,9 +35,9 @@ def compare(
         feeds: arrays by input name; the example of the trace where left out.
         against: the columns. The first that runs is the reference of all others.
             ``"eager"``, ``"session"``, ``"session:passes"``, ``"session:exact"``,
-            ``"onnxruntime"``, a mapping from
-            value names to arrays, or a pair (label, mapping) or (label, another model). Two at
-            least. Eager code is left out by default where the source is no trace.
+            ``"onnxruntime"``, a mapping from value names to arrays, or a pair (label, mapping) or
+            (label, another model). Two at least. Eager code is left out by default where the
+            source is no trace.
         tolerance: largest absolute error over the reference's largest magnitude that
             still counts as equal. Integers and booleans must be equal.
 

@@ -52,14 +52,19 @@ class UnsupportedOperatorsError(ModelError):
 
     def __init__(self, operators: Sequence[tuple[str, str]], *, file: str = "") -> None:
         self.operators = tuple(operators)
-        by_type: dict[str, list[str]] = {}
-        for operator, node in self.operators:
-            by_type.setdefault(operator, []).append(node)
-        lines = [f"{name}: {_listed(nodes)}" for name, nodes in sorted(by_type.items())]
-        count = f"{len(by_type)} operator" + ("s are" if len(by_type) != 1 else " is")
+        lines = by_type(self.operators)
+        count = f"{len(lines)} operator" + ("s are" if len(lines) != 1 else " is")
         super().__init__(
             f"UnsupportedOperation: {count} not supported: " + "; ".join(lines), file=file
         )
+
+
+def by_type(operators: Sequence[tuple[str, str]]) -> list[str]:
+    """``Type: node, node and 3 more`` of pairs of a node type and a node, sorted."""
+    found: dict[str, list[str]] = {}
+    for operator, node in operators:
+        found.setdefault(operator, []).append(node)
+    return [f"{name}: {_listed(nodes)}" for name, nodes in sorted(found.items())]
 
 
 def _listed(nodes: Sequence[str], most: int = 5) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onemodel.graph.ir import Node
-
-_MOST = 5
-"""Nodes of one type that an error names."""
+from onemodel.onnx_io.errors import by_type
 
 
 class FeedError(ValueError):
@@ -29,14 +27,8 @@ class InexactOperatorsError(ValueError):
 
     def __init__(self, operators: Sequence[tuple[str, str]]) -> None:
         self.operators = tuple(operators)
-        by_type: dict[str, list[str]] = {}
-        for operator, node in self.operators:
-            by_type.setdefault(operator, []).append(node)
-        lines = []
-        for operator, nodes in sorted(by_type.items()):
-            more = f" and {len(nodes) - _MOST} more" if len(nodes) > _MOST else ""
-            lines.append(f"{operator}: {', '.join(nodes[:_MOST])}{more}")
-        count = f"{len(by_type)} operator" + ("s have" if len(by_type) != 1 else " has")
+        lines = by_type(self.operators)
+        count = f"{len(lines)} operator" + ("s have" if len(lines) != 1 else " has")
         super().__init__(
             f"{count} no exact kernel: {'; '.join(lines)}. Run this model with mode='fast', "
             "whose last bits may differ from machine to machine"
